@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Built by script/bench. A package of its own, so that nobody who depends on NetKit builds its benchmarks.
+// Built by script/bench. A separate package, so packages that depend on NetKit do not build its benchmarks.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],

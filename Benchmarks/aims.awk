@@ -1,10 +1,10 @@
-# Turns result lines ("key=value ...", one a run) into a table of medians, ratios and aims.
+# Converts result lines ("key=value ...", one per run) to a table of medians, ratios and aims.
 #
-# Keys: row, round, name; cpu (in the unit that the caller names), wall_s, rss_kb; base (the peer of the same row and
-# round that cpu is divided by, or -); aim: "ratio:1.10", "cpu:0.9" or -; rss_aim_mib or -. Where aims are absolute,
-# the caller's `references` ("row:peer:cpu ...") say what a peer took on the machine where they were set.
+# Keys: row, round, name; cpu (in the caller's unit), wall_s, rss_kb; base (the peer of the same row and round that cpu is
+# divided by, or -); aim: "ratio:1.10", "cpu:0.9" or -; rss_aim_mib or -. For absolute aims the caller's `references`
+# ("row:peer:cpu ...") have the figures of a peer on the machine where the aims were set.
 
-# Each round's figure is set against the same round's base, so that a slow minute touches both.
+# Each round's figure is compared with the base of the same round, so a slow minute affects both.
 function ratio(row, name,    list, count, round, base) {
     base = base_of[row, name]
     for (round = 1; round <= rounds; round++) {

@@ -1,4 +1,4 @@
-# What the tables share: medians over rounds of figures[row, name, round, figure], and their spreads.
+# For all tables: medians over rounds of figures[row, name, round, figure], and their spreads.
 
 function median_of(list, count,    sorted, i, j, value) {
     for (i = 1; i <= count; i++) {
@@ -12,7 +12,7 @@ function median_of(list, count,    sorted, i, j, value) {
     return (sorted[count / 2] + sorted[count / 2 + 1]) / 2
 }
 
-# Median of one figure over the rounds; its spread is left in low and high.
+# Returns the median of one figure over the rounds, and sets low and high to its spread.
 function summary(row, name, figure,    list, count, round) {
     for (round = 1; round <= rounds; round++) {
         if ((row, name, round, figure) in figures) list[++count] = figures[row, name, round, figure]

@@ -1,4 +1,4 @@
-# What the tables share: a run a line, its words NAME=VALUE; rows, peers and rounds in the order in which they came.
+# For all tables: reads one run per line (words NAME=VALUE); rows, peers and rounds keep their order of appearance.
 
 {
     delete field

@@ -1,7 +1,7 @@
-# What the benchmarks share, read by each run.sh in the repository's root: building, nginx, pinning, facts.
+# Shared by the benchmarks, sourced by each run.sh in the repository's root: building, nginx, pinning, facts.
 #
-# The caller sets `name` first. It may define write_servers (the http section's server blocks, on $port and
-# $tls_port) before start_nginx, and runs clients by "$pin_client".
+# The caller sets `name` first. It can define write_servers (the server blocks of the http section, on $port and
+# $tls_port) before start_nginx, and runs clients with "$pin_client".
 
 bench=Benchmarks
 out=build/bench
@@ -21,7 +21,7 @@ check_positive() { # NUMBER..
     done
 }
 
-# Whether the word is among the words.
+# Succeeds if the first word is one of the others.
 is_among() { # WORD WORD..
     wanted=$1
     shift
@@ -40,7 +40,7 @@ check_words() { # KIND "KNOWN WORDS" WORD..
     done
 }
 
-# Reads the options that all of them take into rounds, peers, rows and markdown, and their own number into amount. The
+# Reads the common options into rounds, peers, rows and markdown, and the number of the own option into amount. The
 # caller defines usage, all_peers and all_rows.
 read_options() { # OWN-OPTION ITS-DEFAULT ARGUMENT..
     own=$1 amount=$2
@@ -109,7 +109,7 @@ compile_with_core() { # PROGRAM SOURCE..
 }
 
 build_swift() { # PRODUCT
-    touch "$bench/Package.swift" # Without it SwiftPM overlooks files that are new in the package it depends on.
+    touch "$bench/Package.swift" # Without it SwiftPM does not see new files in the package it depends on.
     swift build --package-path "$bench" --scratch-path "$out/swift" -c release --product "$1" >"$out/$1.log" 2>&1 || {
         cat "$out/$1.log" >&2
         fail "$1 does not build"
@@ -126,7 +126,7 @@ begin_build() {
 
 # --- turns ---
 
-# Row by row and round by round, peers in turn: calls the benchmark's run_peer ROW ROUND PEER.
+# Calls run_peer ROW ROUND PEER of the benchmark, by row, then by round, with the peers in turn.
 take_turns() { # ROW..
     for row; do
         round=1
@@ -140,7 +140,7 @@ take_turns() { # ROW..
     done
 }
 
-# --- a folder of our own, and cores ---
+# --- temporary directory and cores ---
 
 stop() {
     status=$?
@@ -169,13 +169,13 @@ begin_work() {
     keep_awake
 }
 
-# A core that sleeps between two requests wakes with cold caches, on a virtual machine after others had them; how cold
-# is the machine's affair, and costs a larger program more. So the kernel is asked, as long as descriptor 9 is open, for
-# idle cores that wake at once (PM QoS), where it lets us.
+# A core that sleeps between two requests wakes with cold caches; on a virtual machine other guests used them meanwhile.
+# The cost depends on the machine and is larger for larger programs. So, if permitted, an open descriptor 9 requests that
+# idle cores wake without latency (PM QoS).
 keep_awake() {
     if (: >/dev/cpu_dma_latency) 2>/dev/null; then
         exec 9>/dev/cpu_dma_latency
-        printf '\000\000\000\000' >&9 # no microseconds
+        printf '\000\000\000\000' >&9 # 0 microseconds
         sleeping="idle cores were kept awake"
     else
         sleeping="idle cores SLEPT: /dev/cpu_dma_latency takes no wishes of ours"
@@ -220,7 +220,7 @@ find_nginx() {
 }
 
 write_config() {
-    # As root, workers would drop to a user who cannot read the temporary folder.
+    # As root, workers would drop to a user without access to the temporary directory.
     [ "$(id -u)" -ne 0 ] || echo "user root;"
     cat <<END
 daemon off;
@@ -246,13 +246,13 @@ END
     echo "}"
 }
 
-# Connections accepted so far, this look's included.
+# Prints the number of connections accepted so far, including the one of this request.
 accepts() {
     "$out/probe" accepts "$port" "/$status_path"
 }
 
-# Between the probe's look and nginx's bind another program may take a port; then others are tried. The status path
-# carries our folder's name, so that no other server's answer is taken for nginx's.
+# Another program can take a port between the probe and nginx's bind; then another port is tried. The status path
+# contains the name of the temporary directory, so the response of another server is not mistaken for nginx's.
 start_nginx() {
     for attempt in 1 2 3 4 5; do
         port=$("$out/probe" free-port) || fail "no free port"
@@ -305,7 +305,7 @@ write_facts() { # HOW MUCH WAS RUN
     } >"$work/facts"
 }
 
-# Prints facts and table, and writes them as Markdown where that was asked for. The caller defines table.
+# Prints facts and table, and writes them as Markdown if requested. The caller defines table.
 report() { # TITLE MARKDOWN-FILE
     echo
     cat "$work/facts"
@@ -315,7 +315,7 @@ report() { # TITLE MARKDOWN-FILE
         {
             echo "# $1"
             echo
-            # A list, because Markdown would run the lines together.
+            # A list, because Markdown would join the lines.
             sed 's/^/- /' "$work/facts"
             echo
             table yes

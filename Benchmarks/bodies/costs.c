@@ -1,8 +1,8 @@
-/* What a whole process costs, from its start to its end:
+/* Measures the cost of a whole process, from its start to its end:
  *
  *     costs PROGRAM [ARGUMENT..]
  *
- * prints "cpu=… wall_s=… rss_kb=…" (user and system seconds, peak) on descriptor 3 and ends with its status. */
+ * prints "cpu=… wall_s=… rss_kb=…" (user and system seconds, peak) on descriptor 3 and exits with its status. */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

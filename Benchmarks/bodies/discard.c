@@ -1,9 +1,10 @@
-/* A server that throws uploads away without ever copying them out of the kernel:
+/* A server that discards uploads without copying them out of the kernel:
  *
  *     discard PAUSE_EVERY_BYTES PAUSE_US
  *
- * prints its port of 127.0.0.1 and serves one connection after another until it is killed. It pauses after each so
- * many bytes of a body; 0 never pauses. A body has to have a Content-Length; the answer is 200 without a body. */
+ * prints its port of 127.0.0.1 and serves one connection after another until it is killed. It pauses after each
+ * PAUSE_EVERY_BYTES of a body; 0 never pauses. A body must have a Content-Length; the response is 200 without a body.
+ */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -28,7 +29,7 @@ static bool send_text(int fd, const char *text) {
     return send(fd, text, length, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-/* Reads to the end of the head; gives how much of the body came with it. */
+/* Reads to the end of the head. Returns the number of body bytes read with it. */
 static char *read_head(int fd, char *head, size_t *extra) {
     size_t filled = 0;
     while (filled + 1 < HEAD_BYTES) {

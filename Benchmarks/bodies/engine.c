@@ -1,8 +1,8 @@
 /* One large body through NetKit's engine, from C:
  *
  *     engine save URL BYTES FILE
- *     engine stream URL BYTES        throws the body away
- *     engine rest URL BYTES          as stream, and rests 2 ms after every 2 MiB
+ *     engine stream URL BYTES        discards the body
+ *     engine rest URL BYTES          like stream, and pauses for 2 ms after every 2 MiB
  *     engine upload URL BYTES FILE   sends the file */
 #include <netcore/engine.h>
 #include <netcore/transfers.h>

@@ -1,7 +1,7 @@
-/* The yardstick for large responses: plain libcurl with a receive buffer of 512 KiB.
+/* The reference for large responses: plain libcurl with a receive buffer of 512 KiB.
  *
  *     raw save URL BYTES FILE
- *     raw stream URL BYTES          throws the body away; each checks that so many bytes came */
+ *     raw stream URL BYTES          discards the body; both check that BYTES bytes arrived */
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stdio.h>

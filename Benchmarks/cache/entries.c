@@ -1,11 +1,11 @@
-/* One peer's puts or gets in a directory of its own:
+/* Measures puts or gets of one peer in a directory:
  *
  *     entries PEER TASK BYTES ENTRIES[:DRAWN] COUNT DIRECTORY
  *
  * PEER: store, sealed, memory (nothing on the disk), plain (files by name, written aside and renamed) or sqlite (WAL).
- * TASK: get, put, or put-synced (fsync before the rename; SQLite's synchronous=FULL). ENTRIES are put first; then COUNT
- * puts or gets are measured, of entries drawn at random from all, or from the first DRAWN. Prints
- * "cpu=… wall_s=… rss_kb=…", cpu in microseconds of user and system time an operation.
+ * TASK: get, put, or put-synced (fsync before the rename; SQLite's synchronous=FULL). ENTRIES are stored first. Then
+ * COUNT puts or gets are measured, of entries drawn at random from all, or from the first DRAWN. Prints "cpu=… wall_s=…
+ * rss_kb=…", cpu in microseconds of user and system time per operation.
  */
 #include <fcntl.h>
 #include <netcore.h>
@@ -212,7 +212,7 @@ static double wall_now(void) {
 }
 
 static void name_key(char key[KEY_BYTES], unsigned long number) {
-    // As long as a short request's description.
+    // The length of a short request's canonical form.
     snprintf(key, KEY_BYTES, "GET-example.com-v1-cities-count-10-entry-%lu", number);
 }
 
@@ -226,7 +226,7 @@ static void run(bench *on, const peer *who) {
         who->put(on, key);
     }
     void (*what)(bench *, const char *) = strcmp(on->task, "get") == 0 ? who->get : who->put;
-    // The same draws for every peer; a tenth is not measured.
+    // Every peer has the same draws. The first tenth is not measured.
     unsigned long warm_up = on->count / 10;
     double cpu = 0;
     double wall = 0;

@@ -1,5 +1,5 @@
-/// The key of a request whose description has about 200 bytes, described and named, beside a bare EVP_Digest() of that
-/// description with a fetched MD5. A run in which the library allocates is a failure.
+/// The cache key of a request whose canonical form has about 200 bytes, beside a bare EVP_Digest() of that form with a
+/// fetched MD5. A run in which the library allocates is a failure.
 #include "rows.h"
 
 #include <netcore.h>

@@ -1,7 +1,7 @@
 /// A form of 100 small fields beside curl_formadd() and curl_formget(); a file part of 1 GiB beside plain read(2).
 #include "rows.h"
 
-// Deprecated since 7.56, and the one way in which libcurl writes a form into memory.
+// Deprecated since 7.56, but libcurl has no other way to write a form into memory.
 #define CURL_DISABLE_DEPRECATION
 
 #include <curl/curl.h>
@@ -135,7 +135,7 @@ static double least_of(double before, double began_ns) {
     return before == 0 || taken < before ? taken : before;
 }
 
-/// In turns, so that a slow moment touches both.
+/// The peers take turns, so a slow moment affects both.
 static void measure_file(void) {
     double plain_ns = 0;
     double part_ns = 0;

@@ -1,4 +1,4 @@
-/// Percent-escaping beside curl_easy_escape() and memcpy(); the ways that this processor has beside the scalar one.
+/// Percent-encoding beside curl_easy_escape() and memcpy(); the SIMD versions of this processor beside the scalar one.
 #include "rows.h"
 
 #include "text/percent.h"
@@ -53,7 +53,7 @@ static void escape_one_way(void *ctx, size_t times) {
     }
 }
 
-/// What is escaped: nothing; about every fourth byte; every byte.
+/// The escaped bytes: none; about every fourth; all.
 static const struct {
     const char *name;
     const char *pattern;
@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
         in.way = ways[0].escape;
         rows_measure(row, "scalar", "", escape_one_way, &in);
         in.way = ways[count - 1].escape;
-        // Below a length the scalar way is what is called: as fast, but for the clock.
+        // Short input uses the scalar version anyway, so the two differ only by the clock's error.
         const char *aim = lengths[i] < NC_PERCENT_FEW ? "" : "within:1:scalar";
         rows_measure(row, ways[count - 1].name, aim, escape_one_way, &in);
     }

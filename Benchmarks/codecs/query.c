@@ -1,4 +1,4 @@
-/// Eight fields to a finished query, beside the same text made of curl_easy_escape() and sorted by hand.
+/// Eight fields to a complete query, beside the same text made with curl_easy_escape() and sorted by hand.
 #include "rows.h"
 
 #include <curl/curl.h>
@@ -7,7 +7,7 @@
 
 enum { FIELDS = 8 };
 
-/// Sorted, so that the peer does not have to.
+/// Sorted, so that the peer need not sort.
 static const char *const fields[FIELDS][2] = {
     {"city", "Z\xC3\xBCrich"},      {"count", "10"}, {"from", "2026-11-21"}, {"name", "bang"}, {"near", "47.37,8.54"},
     {"note", "a few words & more"}, {"open", "1"},   {"sort", "name"},

@@ -37,7 +37,7 @@ static double measure(rows_fn work, void *ctx, size_t times) {
 
 void rows_measure(const char *row, const char *peer, const char *aims, rows_fn work, void *ctx) {
     size_t times = 1;
-    // The first calls fill caches and find out how many make a sample.
+    // The first calls fill caches and determine the number of calls in a sample.
     while (measure(work, ctx, times) < sample_ns / 2 && times < (size_t)1 << 40) {
         times *= 2;
     }

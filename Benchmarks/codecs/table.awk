@@ -1,4 +1,4 @@
-# Turns the lines of rows.h into a table of medians, their spreads, and each aim beside what was reached.
+# Converts the lines of rows.h to a table of medians, their spreads, and each aim with the reached value.
 
 function print_line(a, b, c, d, e, f) {
     if (is_markdown == "yes") {
@@ -8,7 +8,7 @@ function print_line(a, b, c, d, e, f) {
     }
 }
 
-# How often the one's time is in the other's: the median over the rounds, as a slow minute touches both.
+# Returns the ratio of two times: the median over the rounds, because a slow minute affects both.
 function ratio(row, name, base,    list, count, round) {
     for (round = 1; round <= rounds; round++) {
         if (((row, name, round, "ns") in figures) && figures[row, base, round, "ns"] > 0) {
@@ -18,7 +18,7 @@ function ratio(row, name, base,    list, count, round) {
     return count > 0 ? median_of(list, count) : 0
 }
 
-# Says what an aim asks and what was reached; is_met tells whether that is enough.
+# Returns the text of an aim with the reached value. Sets is_met if the aim is met.
 function judge(row, name, aim,    part, share, value) {
     split(aim, part, ":")
     if (part[1] == "ns") {

@@ -1,8 +1,8 @@
-/* One peer's download of one file:
+/* Downloads one file with one peer:
  *
  *     fetch PEER URL FILE [SEGMENTS]
  *
- * PEER: raw (libcurl's easy interface, a 512 KiB buffer, write(2)), download (nc_download, synced at the end and each
+ * PEER: raw (libcurl's easy interface, a 512 KiB buffer, write(2)), download (nc_download, synced at the end and every
  * second), unsynced (the same without fsync). Prints "cpu=… wall_s=… rss_kb=…", cpu in seconds of user and system time.
  */
 #include <curl/curl.h>

@@ -1,4 +1,4 @@
-# Turns result lines ("key=value ...", one a run) into the table of medians and spreads by row, x and peer.
+# Converts result lines ("key=value ...", one per run) to the table of medians and spreads by row, x and peer.
 
 function print_line(a, b, c, d, e, f) {
     if (is_markdown == "yes") {
@@ -15,7 +15,7 @@ function print_line(a, b, c, d, e, f) {
     }
     round = field["round"] + 0
     if (round > rounds) rounds = round
-    # A row is a peer's at an x: median.awk knows rows and names.
+    # median.awk has only rows and names, so the row here is a peer at an x.
     row = field["row"]
     name = field["name"] " " field["x"]
     if (!((row, name) in seen)) {

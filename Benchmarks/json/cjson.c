@@ -1,4 +1,4 @@
-/// cJSON's parse and delete: cjson DOCUMENT.
+/// Parses and deletes with cJSON: cjson DOCUMENT.
 #include "timing.h"
 
 #include <cjson/cJSON.h>

@@ -1,4 +1,4 @@
-/// Our own part: core check|shape|pieces|shape-pieces|duplicates DOCUMENT [SHAPE] [WAY].
+/// NetKit's peer: core check|shape|pieces|shape-pieces|duplicates DOCUMENT [SHAPE] [WAY].
 #include "timing.h"
 #include "json/blocks.h"
 
@@ -8,7 +8,7 @@ enum { PIECE_BYTES = 16384 };
 
 typedef struct task {
     nc_shape *shape;
-    nc_json *json; // of a check in pieces, or with a shape
+    nc_json *json; // for a check in pieces, or with a shape
     nc_json_options options;
     size_t piece_bytes;
 } task;

@@ -1,7 +1,7 @@
-/// Writes the documents that the JSON benchmark reads, and the shapes that they have: documents FOLDER [SEED].
+/// Writes the documents of the JSON benchmark and their shapes: documents FOLDER [SEED].
 ///
 /// tweets: 600 KB, text-heavy, half of it Japanese; catalogue: 1.7 MB, many names and small numbers; coordinates:
-/// 2.2 MB, nearly nothing but long numbers; small: 600 B. The same seed gives the same bytes.
+/// 2.2 MB, nearly only long numbers; small: 600 B. The same seed gives the same bytes.
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 static uint64_t state;
 static FILE *out;
 static int depth;
-static int step; // spaces of indentation; 0 writes without white space
+static int step; // spaces of indentation; 0 writes no white space
 static int is_first = 1;
 
 static uint64_t chance(uint64_t below) {

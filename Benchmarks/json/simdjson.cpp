@@ -1,4 +1,4 @@
-/// simdjson's DOM, its parser and padded text kept: simdjson DOCUMENT, or simdjson --which.
+/// simdjson's DOM, with its parser and padded text reused: simdjson DOCUMENT, or simdjson --which.
 #include "timing.h"
 
 #include <simdjson.h>

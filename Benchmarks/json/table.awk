@@ -1,4 +1,4 @@
-# Turns result lines ("row=… round=… name=… ns=… bytes=…") into a table of medians, speeds, ratios and aims.
+# Converts result lines ("row=… round=… name=… ns=… bytes=…") to a table of medians, speeds, ratios and aims.
 
 function ratio(row, name, base,    list, count, round) {
     for (round = 1; round <= rounds; round++) {

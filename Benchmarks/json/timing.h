@@ -1,4 +1,4 @@
-/// One document many times over, in batches; what a batch's median took.
+/// Measures one document repeatedly, in batches: the time of the median batch.
 #ifndef BENCH_JSON_TIMING_H
 #define BENCH_JSON_TIMING_H
 
@@ -14,7 +14,7 @@ typedef struct document {
     size_t length;
 } document;
 
-/// Reads a file whole, with room behind it.
+/// Reads a whole file into a buffer with spare bytes after it.
 static inline document read_document(const char *path) {
     document read = {NULL, 0};
     FILE *file = fopen(path, "rb");
@@ -33,7 +33,7 @@ static inline document read_document(const char *path) {
     return read;
 }
 
-/// Processor time, which others on the machine disturb least.
+/// CPU time, which other processes affect least.
 static inline double now_ns(void) {
     struct timespec time;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -46,7 +46,7 @@ static inline int compare_doubles(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/// Runs `once` so often that a batch takes a few milliseconds; prints "ns=…" for one run of it.
+/// Repeats `once` until a batch takes a few milliseconds, and prints "ns=…" for one run of it.
 static inline void time_document(const document *doc, int (*once)(void *ctx, const document *doc), void *ctx) {
     double batches[TIMING_BATCHES];
     double began = now_ns();

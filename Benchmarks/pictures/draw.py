@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 
 import tables
 
-# A peer has its colour on every page: ours are blue to green, plain libraries and system calls grey, others warm.
+# A peer has the same colour on every page: NetKit's are blue to green, plain libraries and system calls grey, others warm.
 OURS = ["c", "netkit", "check", "download", "store", "sealed", "memory", "swift-loop", "swift", "agent", "batch"]
 OURS += ["shape", "pieces", "avx2", "ssse3", "empty", "four", "ready"]
 BASES = ["raw", "raw-one", "plain", "bare", "group", "curl", "unsynced"]
@@ -50,7 +50,7 @@ def save(figure: plt.Figure, table: tables.Table) -> None:
     figure.text(0.01, 0.01, "\n".join(table.facts[:2]), fontsize=6.5, color="0.35", va="bottom")
     for ending in ("svg", "png"):
         path = tables.FOLDER / f"{table.name}.{ending}"
-        # Neither a date nor random names: the same table makes the same file.
+        # Without a date and random names, the same table gives the same file.
         metadata = {"Date": None} if ending == "svg" else {"Software": None}
         figure.savefig(path, dpi=110, metadata=metadata)
         print(f"drawn: {path}")
@@ -58,7 +58,7 @@ def save(figure: plt.Figure, table: tables.Table) -> None:
 
 
 def show(page: Path, table: tables.Table) -> None:
-    """Puts the picture below the page's title; a measurement writes the page anew, without it."""
+    """Inserts the picture below the page's title, because a measurement writes the page without it."""
     line = f"![{table.title}, as a picture]({table.name}.svg)"
     text = page.read_text()
     if line not in text:
@@ -66,7 +66,7 @@ def show(page: Path, table: tables.Table) -> None:
 
 
 def draw_bars(table: tables.Table) -> None:
-    """A panel a row, each from zero: rows may be thousands of times apart, and a logarithm has no zero for a bar."""
+    """Draws one panel per row, each from zero: rows can differ by a factor of thousands, and a log scale has no zero."""
     has_rows = "peer" in table.header
     cost = table.header[2 if has_rows else 1]
     name_of = (lambda row: row["peer"]) if has_rows else (lambda row: row[table.header[0]])
@@ -84,7 +84,7 @@ def draw_bars(table: tables.Table) -> None:
             low, high = tables.spread(row.get("min-max", "")) or (value, value)
             axes.barh(place, value, height=0.85, color=chosen[name_of(row)])
             axes.plot([low, high], [place, place], color="0.15", lw=0.8)
-            # Not by spaces in front: browsers leave those of an SVG out.
+            # Leading spaces would not work: browsers drop them in an SVG.
             axes.annotate(f"{name_of(row)}  {row[cost]}", (max(value, high), place), xytext=(5, 0),
                           textcoords="offset points", va="center", fontsize=6.5)
             largest = max(largest, high, value)
@@ -124,7 +124,7 @@ def draw_growth(table: tables.Table) -> None:
 
 
 def main() -> int:
-    # Text stays text, so that a page can be searched; ids are made from the contents.
+    # Text stays text, so that a page can be searched. Ids depend on the contents.
     plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "netkit", "font.size": 8})
     wanted = [tables.FOLDER / f"{name}.md" for name in sys.argv[1:]] or tables.pages()
     for page in wanted:

@@ -1,6 +1,6 @@
 /* NetKit's engine from C: each on_done submits the next request, on the loop thread.
  *
- * No on_body is given, so the engine collects each body into the response: one copy, as in raw.c. */
+ * Without an on_body the engine collects each body in the response: one copy, like raw.c. */
 #include "measure.h"
 
 #include <netcore/engine.h>
@@ -15,7 +15,7 @@ typedef struct client {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     bool is_over;
-    /* Touched by main before the first submit and after is_over, by the loop thread between. */
+    /* Used by main before the first submit and after is_over, and by the loop thread in between. */
     uint64_t to_start;
     uint64_t running;
     uint64_t connections;
@@ -66,7 +66,7 @@ static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const n
     }
 }
 
-/* Runs on the loop thread, so that the counters above need no lock: the first requests are submitted from there. */
+/* Submits the first requests on the loop thread, so the counters above need no lock. */
 static bool start_all(void *ctx, uint32_t max_jobs) {
     (void)max_jobs;
     client *self = ctx;

@@ -1,7 +1,7 @@
-/* What run.sh cannot do in plain sh, and would not want curl(1) for:
+/* Small tasks of run.sh that plain sh cannot do without curl(1):
  *
- *     probe free-port            a TCP port of 127.0.0.1 that nobody uses at the moment
- *     probe accepts PORT PATH    how many connections nginx has accepted (stub_status), this one included
+ *     probe free-port            a TCP port of 127.0.0.1 that is free at the moment
+ *     probe accepts PORT PATH    the number of connections that nginx has accepted (stub_status), including this one
  *     probe versions             libcurl's and its TLS backend's */
 #include <arpa/inet.h>
 #include <curl/curl.h>

@@ -1,8 +1,8 @@
-/* The yardstick: plain libcurl as a careful C program uses it, one thread, curl_multi_socket_action over epoll.
+/* The reference: plain libcurl as a careful C program uses it: one thread, curl_multi_socket_action over epoll.
  *
- * Easy handles are made once and re-added. Each body is copied into a buffer that is there from the start, because
- * a caller wants the body somewhere; nothing else is done with it. No option is set that an ordinary caller would
- * leave alone, but for CURLMOPT_MAXCONNECTS: without it libcurl closes the connections as the warm-up ends. */
+ * Easy handles are created once and added again. Each body is copied to a preallocated buffer, because a caller needs
+ * the body somewhere; nothing else is done with it. Only options that an ordinary caller sets are set, and
+ * CURLMOPT_MAXCONNECTS: without it libcurl closes the connections at the end of the warm-up. */
 #include "measure.h"
 
 #include <curl/curl.h>
@@ -140,7 +140,8 @@ static void run_round(loop *self) {
         finish_transfers(self);
         timeout_ms = poll_timeout_ms(self);
     }
-    /* Every handle that was just added is due now, so one call starts them all, without a look at the sockets. */
+    /* The timer of every handle that was just added is due, so one call starts them all without checking the sockets.
+     */
     if (timeout_ms == 0) {
         self->deadline_ms = -1;
         curl_multi_socket_action(self->multi, CURL_SOCKET_TIMEOUT, 0, &still_running);
@@ -158,10 +159,10 @@ static void run(loop *self, uint64_t requests) {
     }
 }
 
-/* --- making and freeing --- */
+/* --- creation and release --- */
 
-/* Debian's libcurl is built with a CAPATH, and while that is set it reads all authorities anew for each connection:
- * a careful program sets it to NULL. PIPEWAIT is what keeps 64 transfers on one HTTP/2 connection. */
+/* Debian's libcurl is built with a CAPATH. While it is set, libcurl reads all authorities for each connection, so a
+ * careful program sets it to NULL. PIPEWAIT keeps 64 transfers on one HTTP/2 connection. */
 static bool set_tls(CURL *easy, const bench_options *options) {
     bool keeps_path = options->mode != NULL && strcmp(options->mode, "defaults") == 0;
     return options->ca == NULL || ((keeps_path || curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK) &&

@@ -1,6 +1,6 @@
-# Turns result lines ("key=value ...", one a run) into the table of medians, spreads and ratios to raw.
+# Converts result lines ("key=value ...", one per run) to the table of medians, spreads and ratios to raw.
 
-# Each round's figure is set against the same round's raw, so that a slow minute touches both.
+# Each round's figure is compared with raw of the same round, so a slow minute affects both.
 function ratio(row, name,    list, round, raw) {
     for (round = 1; round <= rounds; round++) {
         raw = figures[row, "raw", round, "cpu"]

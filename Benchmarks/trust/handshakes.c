@@ -1,9 +1,9 @@
-/// Opens connections under several policies in turn, and says what CPU time each of them took.
+/// Opens connections under several policies in turn, and prints the CPU time of each block.
 ///
 /// usage: handshakes URL CA-FILE BLOCKS CONNECTIONS PINS-FILE KEPT-URL
 ///
-/// A block opens CONNECTIONS connections under one policy; blocks of all policies follow one another, so that whatever
-/// else the machine does falls on all of them alike. A line for each policy and block: row, block, microseconds.
+/// A block opens CONNECTIONS connections under one policy. Blocks of all policies alternate, so that other load of the
+/// machine affects all of them equally. It prints a line for each policy and block: row, block, microseconds.
 #include <netcore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@ enum { LIMIT_MS = 20000, MAX_PINS = 16, POLICY_COUNT = 5, CLOSED_COUNT = 3 };
 
 static const char decoy[] = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
-/// Without rules, with the leaf's pin, with the root's; then the first two again on kept connections.
+/// Without rules, with the leaf's pin, with the root's pin; then the first two on persistent connections.
 static const char *const names[POLICY_COUNT] = {"unpinned", "leaf-pin", "root-pin", "kept-unpinned", "kept-leaf-pin"};
 
-/// Pins of the chain, the leaf's first, as texts.
+/// Pins of the chain as text, the leaf's first.
 static char pins[2][64];
 
 static double cpu_us(void) {
@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
         policies[i] = make(argv[2], i);
         ask(engine, policies[i], i < CLOSED_COUNT ? argv[1] : argv[6]);
     }
-    // Each policy comes first, second and third equally often, and kept connections by themselves.
+    // Each policy is first, second and third equally often. Persistent connections have separate blocks.
     for (long block = 0; block < blocks; block++) {
         for (int turn = 0; turn < CLOSED_COUNT; turn++) {
             run_block(engine, policies, (int)(block + turn) % CLOSED_COUNT, block, connections, argv[1]);

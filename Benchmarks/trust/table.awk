@@ -1,4 +1,4 @@
-# Medians of microseconds by policy, and what each costs beside the unpinned block of the same round.
+# Medians of microseconds by policy, and the cost of each compared with the unpinned block of the same round.
 
 {
     value[$1, $2] = $3

@@ -8,7 +8,7 @@ import Darwin
 
 /// One large body through an agent: `bench-bodies loop|global save|stream|rest|upload URL BYTES [FILE]`.
 ///
-/// `rest` streams and rests 2 ms after every 2 MiB.
+/// `rest` streams and pauses for 2 ms after every 2 MiB.
 @main
 struct Main {
     static func main() async throws {

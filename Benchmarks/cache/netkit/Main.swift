@@ -2,8 +2,8 @@ import CMeasure
 import NetKit
 import NetKitTesting
 
-/// `agent.send()` of a request that the cache in memory answers, or that the stub does where there is no cache:
-/// `bench-cache COUNT agent|stub` prints what run.sh reads.
+/// `agent.send()` of a request with a hit in the memory cache, or with a response of the stub and no cache:
+/// `bench-cache COUNT agent|stub` prints the line that run.sh reads.
 @main
 struct Main {
     static func main() async throws {

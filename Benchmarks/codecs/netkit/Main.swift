@@ -1,4 +1,4 @@
-// The whole of Foundation is a peer here.
+// All of Foundation is imported here, because it is a peer.
 import Foundation
 import NetKit
 
@@ -17,7 +17,7 @@ struct Main {
         encodeAStruct(rows)
     }
 
-    /// 24 bytes, some of which are escaped.
+    /// 24 bytes; some are escaped.
     private static func escapeOneValue(_ rows: Rows) {
         let text = "caf\u{e9} & cr\u{e8}me: 50% now!"
         precondition(text.utf8.count == 24)
@@ -32,7 +32,7 @@ struct Main {
 
     private static let encoding = QueryEncoding()
 
-    /// Eight keys, from the literal to the finished query.
+    /// Eight keys, from the literal to the complete query.
     private static func encodeADictionary(_ rows: Rows) {
         let row = "swift-8-keys"
         rows.measure(row, "URLComponents") {
@@ -72,7 +72,7 @@ struct Main {
     }
 }
 
-/// As rows.c measures: the least of several samples, in CPU time of the thread.
+/// Measures like rows.c: the least of several samples, in CPU time of the thread.
 private struct Rows {
     static let samples = 5
     let round: Int

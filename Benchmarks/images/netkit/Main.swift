@@ -2,7 +2,7 @@ import CMeasure
 import NetKit
 import NetKitImages
 
-/// What an image costs that is in the cache already: through the downloader, and from the cache itself.
+/// Measures a cached image: through the downloader, and from the cache itself.
 @main
 struct Main {
     static func main() async throws {
@@ -12,7 +12,7 @@ struct Main {
             return
         }
         let cache = AutoPurgingImageCache()
-        // Nothing is sent: every request is answered by the cache.
+        // Nothing is sent: every request has a cache hit.
         let downloader = ImageDownloader(agent: Agent(), cache: cache)
         let requests = (0..<100).map { ImageRequest("http://127.0.0.1:9/images/photo-\($0).jpg") }
         let image = try Image(width: 64, height: 64, pixels: [UInt8](repeating: 127, count: 64 * 64 * 4))

@@ -1,5 +1,5 @@
-// Foundation's two ways, one document many times over: bench-json serialization|decoder DOCUMENT KIND.
-// Prints "ns=… bytes=…", processor time of the median batch, as Benchmarks/json/timing.h does.
+// Foundation's two parsers, one document repeatedly: bench-json serialization|decoder DOCUMENT KIND.
+// Prints "ns=… bytes=…", CPU time of the median batch, like Benchmarks/json/timing.h.
 import Foundation
 
 struct Tweets: Decodable {

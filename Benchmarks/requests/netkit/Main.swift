@@ -1,10 +1,10 @@
 @_spi(Measuring) import NetKit
 import Workload
 
-/// What stands between a caller and the transport: nothing (`--mode bare`), an agent without interceptors (`empty`),
-/// with four that pass everything on (`four`), or with four of the ready ones (`ready`). And a thousand at once, or as
-/// many as follow a colon (`batch:10`): in a task group (`group`), and as a batch (`batch`). Several with commas between
-/// them (`bare,empty`) take turns, each over connections of its own.
+/// Measures the layer between a caller and the transport: nothing (`--mode bare`), an agent without interceptors
+/// (`empty`), with four that do nothing (`four`), or with four of NetKit's (`ready`). Also a thousand concurrent
+/// requests, or the number after a colon (`batch:10`): in a task group (`group`), and as a batch (`batch`). Several
+/// modes, separated by commas (`bare,empty`), take turns, each over its own connections.
 @main
 struct Main {
     static func main() async throws {
@@ -26,7 +26,7 @@ struct Main {
         var configuration = Agent.Configuration()
         configuration.maxInFlight = isTogether(mode) ? 64 : workload.inFlight
         configuration.maxPerHost = configuration.maxInFlight
-        // The bare transport names no product either.
+        // The bare transport sends no User-Agent either.
         configuration.userAgent = nil
         configuration.interceptors = interceptors(mode)
         return Agent(configuration)
@@ -99,7 +99,7 @@ struct Main {
         return failureCount
     }
 
-    /// What one writes without a batch: all at once, and the responses in order.
+    /// The code without a batch: all concurrently, and the responses in order.
     private static func inGroup(
         _ requests: [Request<Bytes>], through agent: Agent
     ) async throws -> [Response<Bytes>] {
@@ -119,7 +119,7 @@ struct Main {
         var failureCount = 0
         for _ in 0..<requestCount {
             do throws(NetError) {
-                // What a transport is promised.
+                // Part of the contract with a transport.
                 var request = Request<Bytes>(workload.url)
                 request.limits = Limits()
                 request.redirects = .follow
@@ -135,7 +135,7 @@ struct Main {
     }
 }
 
-/// Does nothing but be there.
+/// Calls `next` and does nothing else.
 private struct Passing: Interceptor {
     func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         try await next(call)

@@ -12,7 +12,7 @@ struct Main {
         configuration.maxStreams = workload.inFlight
         // More than the default in the largest runs.
         configuration.limits.maxBodyBytes = workload.bodyByteCount + 1
-        // As its peers, which name no product either.
+        // Its peers send no User-Agent either.
         configuration.userAgent = nil
         if let file = workload.authorities {
             configuration.trust.roots = .file(file)
@@ -34,7 +34,7 @@ struct Main {
         for _ in 0..<requestCount {
             do {
                 var request = Request<Bytes>(workload.url)
-                // As its peers over libcurl: the same request on the wire.
+                // The same request on the wire as the peers over libcurl.
                 request.acceptsCodings = workload.asksCodings
                 let response = try await agent.send(request)
                 if response.status != 200 || response.value.count != workload.bodyByteCount {

@@ -1,4 +1,4 @@
-"""GETs with httpx.AsyncClient: so many tasks as requests are in flight, over connections that are kept."""
+"""GETs with httpx.AsyncClient: one task per request in flight, over persistent connections."""
 
 import asyncio
 import resource

@@ -1,4 +1,4 @@
-// GETs with Go's net/http: so many goroutines as requests are in flight, over connections that are kept.
+// GETs with Go's net/http: one goroutine per request in flight, over persistent connections.
 package main
 
 import (
@@ -51,14 +51,14 @@ func parse(words []string) (options, error) {
 	return parsed, nil
 }
 
-// get reads the whole body into the buffer and says whether it was what it should be.
+// get reads the whole body into the buffer and returns whether it was correct.
 func get(client *http.Client, url string, buffer []byte) bool {
 	response, err := client.Get(url)
 	if err != nil {
 		return false
 	}
 	defer response.Body.Close()
-	// One byte more than the body has room: a longer one is seen.
+	// The buffer has room for one more byte, to detect a body that is too long.
 	count, err := io.ReadFull(response.Body, buffer)
 	return response.StatusCode == 200 && count == len(buffer)-1 && err == io.ErrUnexpectedEOF
 }

@@ -5,7 +5,7 @@ import Workload
 import FoundationNetworking
 #endif
 
-/// URLSession as its fast use is: one ephemeral session without cache and cookies, as many connections as tasks.
+/// URLSession in its fastest configuration: one ephemeral session without cache and cookies, one connection per task.
 @main
 struct Main {
     static func main() async {

@@ -6,29 +6,29 @@ import Glibc
 import Darwin
 #endif
 
-/// What the Swift peers are asked to do, and how it is shared among tasks and measured.
+/// The work of the Swift peers, its distribution among tasks, and its measurement.
 ///
-/// A peer supplies the loop of one task; nothing of this type runs between two requests.
+/// A peer supplies the loop of one task. No code of this type runs between two requests.
 public struct Workload: Sendable {
-    /// What is fetched, again and again.
+    /// The URL of every request.
     public let url: String
-    /// Whose executor awaits: "loop", "global" or empty.
+    /// The executor that awaits: "loop", "global" or empty.
     public let mode: String
-    /// PEM file of the authorities that TLS believes; nil: the client's own.
+    /// PEM file of the trusted authorities; nil: the client's default.
     public let authorities: String?
-    /// Bytes in each body; any other length is a failure.
+    /// Bytes in each body. Another length is a failure.
     public let bodyByteCount: Int
-    /// Whether the requests name the content codings that the client undoes.
+    /// Whether the requests accept the content codings that the client decodes.
     public let asksCodings: Bool
-    /// Tasks that send, one request at a time each.
+    /// Number of tasks that send, each one request at a time.
     public let inFlight: Int
 
     private let options: Options
 
-    /// Sends `requestCount` requests one after another; returns how many failed.
+    /// Sends `requestCount` requests one after another. Returns the number of failures.
     public typealias Loop = @Sendable (_ requestCount: Int) async -> Int
 
-    /// Reads the command line, and ends the process with status 2 when it is wrong.
+    /// Reads the command line, and exits with status 2 if it is wrong.
     public init() {
         var options = bench_options()
         guard bench_options_parse(&options, CommandLine.argc, CommandLine.unsafeArgv) else { exit(2) }
@@ -52,8 +52,8 @@ public struct Workload: Sendable {
         bench_print_result(peer, &options, start, &outcome)
     }
 
-    /// Measures several peers in one process, which take turns with a twentieth of the requests each, so that they have
-    /// the same memory, the same minute and the same luck. Prints a line for each; its peak is that of all together.
+    /// Measures several peers in one process. They take turns with a twentieth of the requests each, so memory layout and
+    /// other load affect all of them equally. Prints a line for each; its peak is that of the whole process.
     public func measure(inTurns peers: [(name: String, loop: Loop)]) async {
         var sums = [Sum](repeating: Sum(), count: peers.count)
         for (index, peer) in peers.enumerated() {
@@ -63,7 +63,7 @@ public struct Workload: Sendable {
         for turn in 0..<20 {
             let share = total * (turn + 1) / 20 - total * turn / 20
             for place in peers.indices {
-                // Nobody goes always behind the same one.
+                // The order rotates, so that no peer always follows the same one.
                 let index = turn.isMultiple(of: 2) ? place : peers.count - 1 - place
                 let start = bench_usage_now()
                 sums[index].failureCount += await run(share, loop: peers[index].loop)
@@ -96,7 +96,7 @@ public struct Workload: Sendable {
     }
 }
 
-// SAFETY: the pointers in it are the command line's, which live as long as the process and are never written.
+// SAFETY: its pointers are those of the command line, which are valid for the whole process and never written.
 private struct Options: @unchecked Sendable {
     let value: bench_options
 }

@@ -1,7 +1,7 @@
-/// What every peer of the transport benchmark shares: its command line, its clock, its one line of results.
+/// Shared by the peers of the transport benchmark: command line, clock, and the line of results.
 ///
-/// A peer warms up (connections open, heaps grow), takes bench_usage_now(), sends its requests, takes it again and
-/// prints. It refuses to compare or to judge: run.sh does that with the lines of all peers.
+/// A peer warms up (connections open, heaps grow), calls bench_usage_now(), sends its requests, calls it again and
+/// prints. run.sh compares the lines of all peers.
 ///
 ///     bench_options options;
 ///     if (!bench_options_parse(&options, argc, argv)) return 2;
@@ -15,32 +15,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Where a peer cannot tell how many connections it opened.
+/// The number of connections is unknown to the peer.
 #define BENCH_NOT_COUNTED UINT64_MAX
 
-/// What run.sh asks of a peer.
+/// The options of a peer, set by run.sh.
 typedef struct bench_options {
-    /// What is fetched, again and again.
+    /// The URL of every request.
     const char *url;
-    /// A peer's own: for Swift whose executor awaits, "loop" or "global"; for raw.c "defaults" keeps libcurl's CAPATH.
+    /// Specific to the peer. Swift: the executor that awaits, "loop" or "global". raw.c: "defaults" keeps libcurl's
+    /// CAPATH.
     const char *mode;
-    /// PEM file of the authorities that TLS believes; NULL: the client's own.
+    /// PEM file of the trusted authorities; NULL: the client's default.
     const char *ca;
-    /// Bytes in each body; any other length is a failure.
+    /// Bytes in each body. Another length is a failure.
     uint64_t body_bytes;
     /// Requests in flight at any moment.
     uint64_t in_flight;
-    /// Requests that are measured.
+    /// Number of measured requests.
     uint64_t requests;
-    /// Requests sent before, unmeasured.
+    /// Number of requests sent before, without measuring.
     uint64_t warm_up;
-    /// Not 0: the requests name the content codings that the client undoes. The bodies come as they are.
+    /// If not 0, requests accept the content codings that the client decodes. The bodies are not coded.
     uint64_t asks_codings;
 } bench_options;
 
 /// A moment on two clocks.
 typedef struct bench_usage {
-    /// User and system time of the whole process so far, all threads.
+    /// User and system time of the process so far, all threads.
     double cpu_s;
     /// CLOCK_MONOTONIC.
     double wall_s;
@@ -50,15 +51,15 @@ typedef struct bench_usage {
 typedef struct bench_outcome {
     /// Taken right after the last response.
     bench_usage end;
-    /// Connections opened, the warm-up's included; BENCH_NOT_COUNTED when unknown.
+    /// Connections opened, including the warm-up; BENCH_NOT_COUNTED if unknown.
     uint64_t connections;
-    /// Requests without a 200 and a whole body, the warm-up's included.
+    /// Requests without a 200 and a complete body, including the warm-up.
     uint64_t failures;
 } bench_outcome;
 
 /// Reads --url, --mode, --ca, --body-bytes, --in-flight, --requests, --warm-up and --codings.
 ///
-/// Returns false, with a line on standard error, when one is unknown, malformed or missing.
+/// Returns false, with a line on standard error, if one is unknown, malformed or missing.
 bool bench_options_parse(bench_options *out, int argument_count, char *const arguments[]);
 
 /// Reads both clocks.
@@ -66,7 +67,7 @@ bench_usage bench_usage_now(void);
 
 /// Prints "peer=… in_flight=… requests=… cpu_s=… wall_s=… peak_rss_kb=… connections=… failures=…".
 ///
-/// The peak is the process's (getrusage), start-up and warm-up included.
+/// The peak is that of the process (getrusage), including start-up and warm-up.
 void bench_print_result(const char *peer, const bench_options *options, bench_usage start,
                         const bench_outcome *outcome);
 
