@@ -2,8 +2,8 @@ import NetKit
 
 /// A multipart body (RFC 2046, 5.1.1), as far as a recording inspects it.
 ///
-/// It is split and joined again, and not parsed. A parser would reject a damaged form, whose secrets would then be
-/// recorded, and would drop the bytes between its parts.
+/// It is split and joined again, and not parsed. A parser would reject a damaged form, so its secrets would be
+/// recorded. It would also drop the bytes between the parts.
 struct RecordedForm {
     /// The bytes before, between and after the delimiters. For a part: the remainder of the delimiter line, its fields
     /// and its content.

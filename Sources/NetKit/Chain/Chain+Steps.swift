@@ -1,5 +1,5 @@
-// Each number of values needs its own method. The compiler cannot infer the types of a closure's parameters in a
-// parameter pack before it has checked the preceding closure.
+// Each number of values needs its own method. In a parameter pack, the compiler cannot infer a closure's parameter
+// types before it has checked the preceding closure.
 
 extension Chain {
     /// Returns the chain with one more step, which is created from the value of the preceding step.

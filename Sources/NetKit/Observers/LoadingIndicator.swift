@@ -4,9 +4,9 @@
 ///     configuration.observers = [indicator]                                       // every call of an agent, or
 ///     agent.start(request, options: .init(accessories: [indicator])) { … }        // a request, a batch, a chain
 ///
-/// The closures run one at a time and alternate, on the thread on which a call or a task began or ended. Share one
-/// indicator between several agents or tasks to count them together. An indicator that is both an observer and an
-/// accessory counts twice. Thread-safe.
+/// The closures alternate and never run concurrently. They run on the thread on which a call or a task began or ended.
+/// Share one indicator between several agents or tasks to count them together. An indicator that is both an observer
+/// and an accessory counts twice. Thread-safe.
 public final class LoadingIndicator: Observer, Accessory {
     private struct State: Sendable {
         var count = 0

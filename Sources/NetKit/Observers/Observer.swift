@@ -1,6 +1,6 @@
 /// Observes calls without changing them.
 ///
-/// An observer is called immediately, on the thread of the change and concurrently on several threads, so it must not
+/// An observer is called immediately, on the thread of the change, and concurrently for different calls. It must not
 /// block. Each call reports ``Event/Change/started``, ``Event/Change/stopping(_:)`` and ``Event/Change/stopped`` once
 /// each, even if it is cancelled.
 public protocol Observer: Sendable {

@@ -118,7 +118,8 @@ public struct Redaction: Sendable {
             return hiding(pair: "\(name)=\(first)", names, upTo: nesting) + ";"
                 + hiding(parameters: rest, names, upTo: nesting)
         }
-        // A value may be a URL with secrets in it. It is usually percent-encoded, so it is hidden as a whole.
+        // A value may be a URL with secrets in it. An encoded one cannot be redacted in place, so it is hidden
+        // completely.
         let meant = Self.meaning(of: value)
         let bare = Self.withoutUserinfo(value)
         let within = bare.cut(atFirst: "?")

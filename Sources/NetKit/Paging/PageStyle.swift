@@ -47,7 +47,7 @@ extension PageStyle {
     /// Pages that are requested by number.
     ///
     /// The last page is the one that reaches `total`. Without a total it is the first page that is shorter than
-    /// requested, or the one before an empty page, which is omitted.
+    /// requested, or the one before an empty page. The empty page is omitted.
     /// - Parameters:
     ///   - name: the parameter with the page's number.
     ///   - first: the first page's number.
@@ -111,7 +111,7 @@ extension PageStyle {
     ///
     /// The URL is used without the request's own parameters. The agent's parameters are added if the URL does not
     /// contain them. If a link has another origin than the first page, the next load throws
-    /// ``NetError/Code/redirectRefused``, because the request's credentials are not meant for it.
+    /// ``NetError/Code/redirectRefused``. The request's credentials are not meant for that origin.
     /// - Parameter size: the first request's parameter with the requested number of items; `nil` sends none.
     public static func link(size: String? = nil) -> PageStyle {
         PageStyle(

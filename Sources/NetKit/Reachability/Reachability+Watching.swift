@@ -8,8 +8,8 @@ extension Reachability {
         return ReachabilityWatch { [weak board] in board?.remove(number) }
     }
 
-    /// Calls a closure with the current state, then with every change in order, on the main actor, a queue or another
-    /// executor.
+    /// Calls a closure with the current state, then with every change in order. The delivery chooses the actor, queue
+    /// or executor.
     ///
     /// - Returns: the watch. Keep it: no further call begins after it is deallocated or cancelled.
     public func watch(

@@ -5,8 +5,8 @@
 ///     for await state in reachability { … }                   // the current state, then every change
 ///     let watch = reachability.watch { state in … }           // the same with a closure
 ///
-/// It sends nothing and does not poll. It reads the system's links, addresses and routes, so it knows whether a path
-/// begins on this machine, and not whether the host responds. It needs no privileges. If the system does not provide
+/// It sends nothing and does not poll. It reads the system's links, addresses and routes. So it knows whether a path
+/// begins on this machine, but not whether the host responds. It needs no privileges. If the system does not provide
 /// the information, the state is ``PathState/Status/unknown`` and ``failure`` has the reason. All waits end when it is
 /// deallocated. Thread-safe.
 public final class Reachability: Sendable {

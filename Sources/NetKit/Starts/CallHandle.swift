@@ -17,7 +17,7 @@ public struct CallHandle<Value: Sendable>: Sendable, Identifiable {
 
     /// Cancels the task. It has no effect while the outcome is being reported, or later.
     ///
-    /// If it is called where the task delivers, no closure and no delegate is called with the outcome after it returns.
+    /// Call it where the task delivers to ensure that no closure or delegate receives the outcome after it returns.
     public func cancel() {
         control.cancel()
     }

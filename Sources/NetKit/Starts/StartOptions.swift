@@ -65,8 +65,8 @@ public enum Pausing: Sendable, Hashable {
 ///     let lane = CallLane(maxConcurrent: 2)
 ///     for page in pages { agent.start(page, options: .init(lane: lane)) }
 ///
-/// A task occupies a slot from the creation of its request until its response is available, even if that comes from a
-/// cache. A task that waits for others (``StartOptions/after``) occupies none. Several agents may share a limiter.
+/// A task occupies a slot from the creation of its request until its response is available. A response from a cache
+/// counts too. A task that waits for others (``StartOptions/after``) occupies none. Several agents may share a limiter.
 /// Thread-safe.
 public final class CallLane: Sendable {
     let slots: Slots

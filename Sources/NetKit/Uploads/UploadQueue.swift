@@ -5,9 +5,9 @@
 ///     Task { await agent.upload(queue) }                       // while the app runs
 ///     try await queue.add(Request<Void>("photos", method: .post, body: .file("/data/p.jpg")))
 ///
-/// A process may end at any moment, by `kill -9` or a crash. Each added upload is then found at the next start,
-/// complete or not at all, and is sent again unless it had a response. Each upload has an `Idempotency-Key`, its own or
-/// a generated one, so that a server can recognize a retry. It is the same in every attempt of every process.
+/// A process may end at any moment, by `kill -9` or a crash. At the next start each added upload is found, complete or
+/// not at all. It is sent again unless it had a response. Each upload has an `Idempotency-Key`, its own or a generated
+/// one, so that a server can recognize a retry. It is the same in every attempt of every process.
 ///
 /// Only one queue in all processes can use a directory. Uploads begin in order and several run concurrently, so one may
 /// overtake another. **Secrets are not written**, as with an ``OfflineQueue``: `prepare` adds them. Thread-safe.

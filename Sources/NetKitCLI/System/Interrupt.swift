@@ -79,7 +79,7 @@ enum Interrupt {
         OutputFile.discardAll()
         _ = signal(number, SIG_DFL)
         // Unblocks the signal in this thread. libdispatch's threads block every signal, and so does the main thread
-        // between two waits, so no thread might receive it otherwise.
+        // between two waits. Otherwise no thread might receive it.
         var one = sigset_t()
         unsafe sigemptyset(&one)
         unsafe sigaddset(&one, number)
