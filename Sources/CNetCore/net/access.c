@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/// Collects the first refusal of a row of options.
+/// Collects the first failure of a series of options.
 #define SET(option, value)                                                                                             \
     do {                                                                                                               \
         if (code == CURLE_OK) {                                                                                        \
@@ -28,12 +28,12 @@ bool nc_access_asks_first(uint32_t schemes) {
     return nc_access_has_rounds(schemes) && (schemes & (schemes - 1)) == 0;
 }
 
-/// With two schemes to choose from libcurl waits to be asked. For this second one no challenge asks.
+/// With two schemes to choose from, libcurl waits for a challenge. No server offers the second scheme used here.
 long nc_access_at_once(uint32_t schemes) {
     return mask_of(schemes) | (long)CURLAUTH_AWS_SIGV4;
 }
 
-/// Without a name, and with a file that may have one: the schemes say how it is to be shown.
+/// Without a user, and with a netrc file that may have one. The schemes then decide how its credentials are sent.
 static bool leaves_it_to_netrc(const nc_state *state, const nc_kept_credentials *credentials) {
     bool is_empty = credentials->user[0] == '\0' && credentials->password[0] == '\0';
     return state->uses_netrc && is_empty && (credentials->schemes & ~(uint32_t)(NC_AUTH_BASIC | NC_AUTH_DIGEST)) == 0;
@@ -44,7 +44,7 @@ static CURLcode set_credentials(CURL *easy, const nc_state *state, const nc_kept
     if (credentials->schemes != 0) {
         SET(CURLOPT_HTTPAUTH, mask_of(credentials->schemes));
         SET(CURLOPT_XOAUTH2_BEARER, credentials->token);
-        // A token alone goes without a name: libcurl would otherwise take the empty one for Basic.
+        // A token alone has no user: libcurl would otherwise use the empty user for Basic.
         if (credentials->schemes != NC_AUTH_BEARER && !leaves_it_to_netrc(state, credentials)) {
             SET(CURLOPT_USERNAME, credentials->user);
             SET(CURLOPT_PASSWORD, credentials->password);
@@ -55,14 +55,14 @@ static CURLcode set_credentials(CURL *easy, const nc_state *state, const nc_kept
 
 static CURLcode set_proxy(CURL *easy, const nc_kept_proxy *proxy) {
     CURLcode code = CURLE_OK;
-    // Without an option libcurl asks the environment; with an empty one it asks nobody.
+    // Without the option libcurl reads the environment; with an empty value it uses no proxy.
     const char *none = proxy->choice == NC_PROXY_ENVIRONMENT ? NULL : "";
     SET(CURLOPT_PROXY, proxy->choice == NC_PROXY_URL ? proxy->url : none);
     SET(CURLOPT_NOPROXY, proxy->except != NULL ? proxy->except : none);
     SET(CURLOPT_HTTPPROXYTUNNEL, proxy->uses_tunnel ? 1L : 0L);
     SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
     SET(CURLOPT_PROXYHEADER, proxy->headers);
-    // Through SOCKS5 a password is readable, and libcurl would offer a ticket of Kerberos that nobody asked it for.
+    // A SOCKS5 password is sent in clear text, and libcurl would offer a Kerberos ticket by default.
     long socks = proxy->credentials.schemes != 0 ? mask_of(proxy->credentials.schemes) : (long)CURLAUTH_BASIC;
     SET(CURLOPT_SOCKS5_AUTH, socks & (long)(CURLAUTH_BASIC | CURLAUTH_GSSAPI));
     if (proxy->credentials.schemes != 0) {
@@ -70,17 +70,17 @@ static CURLcode set_proxy(CURL *easy, const nc_kept_proxy *proxy) {
         SET(CURLOPT_PROXYUSERNAME, proxy->credentials.user);
         SET(CURLOPT_PROXYPASSWORD, proxy->credentials.password);
     } else {
-        // The handle may have those of the engine's proxy, which are no other proxy's.
+        // The handle may have the credentials of the engine's proxy, which another proxy must not get.
         SET(CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC);
         SET(CURLOPT_PROXYUSERNAME, NULL);
         SET(CURLOPT_PROXYPASSWORD, NULL);
     }
-    // What else a proxy says in a round is dropped without a word to anybody: nc_exchange_on_progress() counts it.
+    // libcurl drops the rest of a proxy's response in a round without a callback. nc_exchange_on_progress() counts it.
     SET(CURLOPT_NOPROGRESS, nc_access_has_rounds(proxy->credentials.schemes) ? 0L : 1L);
     return code;
 }
 
-/// Adds a text and its NUL.
+/// Mixes in a text and its NUL.
 static uint64_t mix(uint64_t sum, const char *text) {
     const char *known = text != NULL ? text : "";
     return nc_fnv_add(sum, nc_slice_make(known, strlen(known) + 1));
@@ -104,7 +104,7 @@ uint64_t nc_access_proxy_key(const nc_state *state, const nc_extras *extras) {
     return sum != 0 ? sum : 1;
 }
 
-/// Where the name does not matter, whether there is one does: the file may have none for a host.
+/// If the user does not matter, its presence does: the netrc file may have no entry for a host.
 enum { OF_NETRC = 1, OF_ANYBODY = 2, OF_SOMEBODY = 4 };
 
 uint64_t nc_access_user_key(const nc_state *state, const nc_extras *extras) {

@@ -35,7 +35,7 @@ nc_status nc_check_header(const nc_header *header, nc_error *err) {
     return NC_OK;
 }
 
-/// Asked only where a request needs it: asking libcurl costs more than all the rest of a check.
+/// Called only if a request needs it: querying libcurl costs more than all other checks.
 static nc_status check_known_schemes(uint32_t schemes, nc_error *err) {
     if ((schemes & (NC_AUTH_NTLM | NC_AUTH_NEGOTIATE)) == 0) {
         return NC_OK;
@@ -50,7 +50,7 @@ static nc_status check_known_schemes(uint32_t schemes, nc_error *err) {
     return NC_OK;
 }
 
-/// libcurl 7.88 writes the name into a digest's field as it is, but for quotes and backslashes.
+/// libcurl 7.88 escapes only quotes and backslashes when it writes the user into a Digest field.
 static nc_status check_digest_user(nc_slice user, nc_error *err) {
     for (size_t i = 0; i < user.length; i++) {
         if (user.data[i] < ' ' || user.data[i] == 0x7f) {
@@ -91,7 +91,7 @@ nc_status nc_check_credentials(const nc_credentials *credentials, nc_error *err)
             return nc_error_set(err, NC_ERR_USAGE, 0, (int64_t)i, "the token holds a forbidden byte");
         }
     }
-    // RFC 7617, 2: a name with a colon would move the border between name and password.
+    // RFC 7617, 2: a colon in the user would move the border between user and password.
     if ((credentials->schemes & NC_AUTH_BASIC) != 0 && credentials->user.length > 0 &&
         memchr(credentials->user.data, ':', credentials->user.length) != NULL) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a user name for Basic holds a colon");

@@ -11,9 +11,10 @@
 
 /// RFC 7838, 3.1.
 static const int64_t usual_s = 86400;
-/// ma counts at most this (a hundred years), so that no sum overflows.
+/// Upper limit of ma (a hundred years), so that no sum overflows.
 static const int64_t longest_s = (int64_t)100 * 366 * 86400;
-/// Each answer says it anew: an end that moves by less is not worth a file, unless that is a good part of what is left.
+/// Each response repeats the entry. A change of the expiry by less than this is not worth a write, unless it is a large
+/// part of the remaining time.
 static const int64_t slight_s = 60;
 enum { SLIGHT_PARTS = 4 };
 
@@ -85,7 +86,7 @@ static int compare(const nc_alt_place *one, const nc_alt_place *other) {
     return order != 0 ? order : (one->port > other->port) - (one->port < other->port);
 }
 
-/// The items of an origin: from `first` on, before `end`.
+/// The items of an origin: [first, end).
 typedef struct range {
     size_t first;
     size_t end;
@@ -116,7 +117,7 @@ static void remove_at(nc_alt_svc *list, size_t place) {
     memmove(list->items + place, list->items + place + 1, (list->count - place) * sizeof *list->items);
 }
 
-/// The item that ends first, of a site or, where that is NULL, of all.
+/// Returns the item that expires first: of a site, or of all sites if that is NULL.
 static size_t first_to_end(const nc_alt_svc *list, const nc_site *site) {
     size_t first = list->count;
     for (size_t i = 0; i < list->count; i++) {
@@ -128,7 +129,7 @@ static size_t first_to_end(const nc_alt_svc *list, const nc_site *site) {
     return first;
 }
 
-/// Makes room for one more; false where it gets none.
+/// Makes room for one more item. Returns false if that is not possible.
 static bool make_way(nc_alt_svc *list, nc_slice host, int64_t now_s) {
     static const nc_site_limits limits = {NC_ALT_SVC_MAX_TOTAL, NC_ALT_SVC_MAX_PER_SITE};
     if (list->count >= NC_ALT_SVC_MAX_TOTAL) {
@@ -160,7 +161,7 @@ static bool grow(nc_alt_svc *list) {
 
 typedef enum outcome { TAKEN, REFUSED, NO_MEMORY } outcome;
 
-/// Puts one behind those of its origin.
+/// Appends an item to those of its origin.
 static outcome append(nc_alt_svc *list, const nc_alternative *one, int64_t now_s) {
     nc_slice host = nc_slice_of(one->origin.host);
     if (!make_way(list, host, now_s)) {
@@ -174,7 +175,7 @@ static outcome append(nc_alt_svc *list, const nc_alternative *one, int64_t now_s
     }
     *copy = *one;
     copy->site = site;
-    nc_list_date_write(copy->stamp, copy->until_s); // not when the loop thread writes the list
+    nc_list_date_write(copy->stamp, copy->until_s); // not when the event loop thread writes the list
     size_t place = range_of(list, &one->origin).end;
     memmove(list->items + place + 1, list->items + place, (list->count - place) * sizeof(nc_alternative *));
     list->items[place] = copy;
@@ -192,7 +193,7 @@ const nc_alternative *nc_alt_svc_find(const nc_alt_svc *list, const nc_alt_place
     range own = range_of(list, origin);
     for (size_t i = own.first; i < own.end; i++) {
         const nc_alternative *one = list->items[i];
-        // A clock that was set back since would have it avoided for as much longer.
+        // After the clock was set back, the entry would otherwise be avoided for longer.
         bool is_avoided = one->avoided_until_s > now_s && one->avoided_until_s <= now_s + NC_ALT_SVC_AVOIDED_S;
         if ((one->protocol & protocols) != 0 && one->until_s > now_s && !is_avoided) {
             return one;
@@ -212,13 +213,13 @@ void nc_alt_svc_avoid(nc_alt_svc *list, const nc_alternative *one, int64_t now_s
 
 /* --- the field --- */
 
-/// What a field says: some alternatives, or none any more.
+/// The contents of a field: some alternatives, or "clear".
 typedef struct said {
     nc_alternative items[NC_ALT_SVC_MAX_EACH];
     size_t count;
 } said;
 
-/// A protocol by its ALPN name, percent-encoded where that is no token (RFC 7838, 3), or as libcurl's files have it.
+/// Returns the protocol of an ALPN name, percent-encoded if it is not a token (RFC 7838, 3), or as in libcurl's files.
 static uint8_t protocol_of(nc_slice name) {
     static const struct {
         const char *name;
@@ -236,7 +237,7 @@ static uint8_t protocol_of(nc_slice name) {
     return 0;
 }
 
-/// `"host:port"` or `":port"`.
+/// Parses `"host:port"` or `":port"`.
 static bool read_authority(nc_alt_place *out, nc_slice text, const nc_alt_place *origin) {
     nc_slice inner = nc_field_unquote(text);
     size_t colon = inner.length;
@@ -252,7 +253,7 @@ static bool read_authority(nc_alt_place *out, nc_slice text, const nc_alt_place 
     return nc_alt_place_make(out, host.length > 0 ? host : nc_slice_of(origin->host), port);
 }
 
-/// One alternative and its parameters; those that nobody knows are passed over.
+/// Parses one alternative and its parameters. Unknown ones are skipped.
 static bool read_alternative(nc_alternative *out, nc_slice text, const nc_alt_place *origin, int64_t now_s) {
     int64_t age_s = usual_s;
     nc_slice authority = nc_field_take(&text, ';');
@@ -277,7 +278,7 @@ static bool read_alternative(nc_alternative *out, nc_slice text, const nc_alt_pl
     return true;
 }
 
-/// Whether it adds to what was said: not the origin itself, not what has ended, and nothing twice.
+/// Returns true if the alternative is new: not the origin itself, not expired, and not a duplicate.
 static bool is_of_use(const said *before, const nc_alternative *one, int64_t now_s) {
     for (size_t i = 0; i < before->count; i++) {
         if (is_same_service(&before->items[i], one)) {
@@ -298,7 +299,7 @@ static bool read_field(said *out, nc_slice field, const nc_alt_place *origin, in
         nc_alternative one;
         nc_slice text = nc_field_trim(nc_field_take(&field, ','));
         if (text.length == 0) {
-            continue; // RFC 9110, 5.6.1: empty members of a list are none.
+            continue; // RFC 9110, 5.6.1: empty list members are ignored.
         }
         if (!read_alternative(&one, text, origin, now_s)) {
             return false;
@@ -318,7 +319,7 @@ static bool is_nearly(const nc_alternative *known, const nc_alternative *said_no
            moved_s > -slight_s && moved_s * SLIGHT_PARTS < left_s;
 }
 
-/// Whether that is what is known of the origin.
+/// Returns true if the field equals what is stored for the origin.
 static bool says_nothing_new(const nc_alt_svc *list, const said *now, const nc_alt_place *origin, int64_t now_s) {
     range own = range_of(list, origin);
     for (size_t i = own.first; i < own.end; i++) {
@@ -330,7 +331,7 @@ static bool says_nothing_new(const nc_alt_svc *list, const said *now, const nc_a
     return own.end - own.first == now->count;
 }
 
-/// Takes an origin's alternatives out of the list; those that `now` has as well are avoided for as long.
+/// Removes an origin's alternatives from the list. Those that are also in `now` stay avoided.
 static void take_out(nc_alt_svc *list, said *now, const nc_alt_place *origin) {
     range own = range_of(list, origin);
     while (own.end > own.first) {
@@ -370,7 +371,7 @@ static bool read_place(nc_alt_place *out, nc_slice *line) {
     nc_slice host = take_word(line);
     uint16_t port = 0;
     bool is_bare = host.length > 0 && host.data[0] != '[' && memchr(host.data, ':', host.length) != NULL;
-    if (is_bare && host.length < sizeof bracketed - 3) { // as libcurl 7.88 writes IPv6
+    if (is_bare && host.length < sizeof bracketed - 3) { // libcurl 7.88 writes IPv6 like this
         int length = snprintf(bracketed, sizeof bracketed, "[%.*s]", (int)host.length, (const char *)host.data);
         host = nc_slice_make(bracketed, (size_t)length);
     }

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Joined fields of a head count at most this.
+/// Limit of a head's joined fields.
 enum { MAX_FIELD_BYTES = 64 * 1024 };
-/// RFC 9110, 15.5.20: the server that was asked is not the one for this origin.
+/// RFC 9110, 15.5.20: this server is not authoritative for the origin.
 enum { MISDIRECTED_REQUEST = 421 };
 
 struct nc_detour {
@@ -50,7 +50,7 @@ void nc_alternatives_deinit(nc_alternatives *alternatives) {
 
 /* --- learning --- */
 
-/// Where the hop's URL leads. False for http, and for what is no place.
+/// Finds the origin of the hop's URL. Returns false for http, and for an invalid host.
 static bool find_origin(nc_alt_place *out, const nc_transfer *transfer) {
     nc_slice url = nc_transfer_url(transfer);
     bool is_secure = false;
@@ -70,7 +70,7 @@ static bool find_origin(nc_alt_place *out, const nc_transfer *transfer) {
     return nc_alt_place_make(out, host, origin.port);
 }
 
-/// Joins the head's Alt-Svc fields; whether there is one.
+/// Joins the head's Alt-Svc fields. Returns true if there are any.
 static bool join_fields(nc_buf *out, const nc_response *response) {
     bool has_any = false;
     for (size_t i = 0; i < nc_response_header_count(response); i++) {
@@ -91,13 +91,14 @@ void nc_alternatives_learn(nc_transfer *transfer) {
     if (!engine->state.uses_alt_svc) {
         return;
     }
-    if (nc_response_status(transfer->response) == MISDIRECTED_REQUEST) { // It says nothing of the origin either.
+    if (nc_response_status(transfer->response) ==
+        MISDIRECTED_REQUEST) { // Then its Alt-Svc fields are not authoritative either.
         if (transfer->detour != NULL) {
             nc_alt_svc_avoid(&known->list, &transfer->detour->to, nc_engine_now_s(engine));
         }
         return;
     }
-    // RFC 7838, 2.1: never over a connection that anybody could have answered.
+    // RFC 7838, 2.1: never over a connection whose server was not authenticated.
     if (nc_trust_believes_anybody(transfer->trust)) {
         return;
     }
@@ -111,7 +112,7 @@ void nc_alternatives_learn(nc_transfer *transfer) {
 
 /* --- taking it --- */
 
-/// What the hop may be spoken in.
+/// Returns the protocols that the hop may use.
 static uint8_t protocols_of(const nc_transfer *transfer) {
     const nc_capabilities *can = &transfer->engine->capabilities;
     uint8_t any =
@@ -130,7 +131,7 @@ static uint8_t protocols_of(const nc_transfer *transfer) {
     }
 }
 
-/// Whoever says where a request goes means it; and what is behind a proxy is the proxy's matter.
+/// An explicit destination takes precedence, and behind a proxy the proxy chooses the route.
 static bool may_take_one(const nc_transfer *transfer) {
     return transfer->engine->state.uses_alt_svc && transfer->engine->alternatives.list.count > 0 &&
            !transfer->has_left_detour && transfer->description.connect_to == NULL &&
@@ -155,7 +156,7 @@ static nc_detour *make(const nc_alternative *to, bool says_so) {
         return NULL;
     }
     detour->to = *to;
-    // From wherever: the handle asks for one origin, whose name libcurl may write in another way.
+    // For every origin: the handle requests only one, and libcurl may spell its host differently.
     (void)snprintf(detour->connect_to_text, sizeof detour->connect_to_text, "::%s:%u", to->place.host,
                    (unsigned)to->place.port);
     (void)snprintf(detour->used_text, sizeof detour->used_text, "Alt-Used: %s:%u", to->place.host,
@@ -179,7 +180,7 @@ nc_status nc_alternatives_choose(nc_transfer *transfer) {
     return transfer->detour != NULL ? NC_OK : NC_ERR_NO_MEMORY;
 }
 
-/// Whether there could not even be a socket: that says nothing of the place.
+/// Returns true if not even a socket could be opened, which proves nothing about the alternative.
 static bool is_short_of_means(const nc_transfer *transfer) {
     return transfer->socket_error == EMFILE || transfer->socket_error == ENFILE || transfer->socket_error == ENOMEM ||
            transfer->socket_error == ENOBUFS;
@@ -187,7 +188,7 @@ static bool is_short_of_means(const nc_transfer *transfer) {
 
 bool nc_alternatives_leave(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
-    // Where libcurl asks again by itself, half an answer may have been given out.
+    // If libcurl resends by itself, part of a response may have been delivered already.
     bool is_answered = transfer->has_head && !transfer->is_head_held;
     if (transfer->detour == NULL || transfer->was_connected || is_answered ||
         transfer->error.status == NC_ERR_NO_MEMORY || !nc_upload_can_begin(transfer)) {
@@ -199,12 +200,12 @@ bool nc_alternatives_leave(nc_transfer *transfer) {
     transfer->has_left_detour = true;
     transfer->lost_ns = engine->loop.now_ns - transfer->phase_began_ns;
     transfer->asks_anew = true;
-    (void)nc_error_clear(&transfer->error); // Whatever was wrong there: the origin has not been asked.
+    (void)nc_error_clear(&transfer->error); // The error concerned the alternative; the origin has not been tried.
     nc_response_repeat_hop(transfer->response);
     return true;
 }
 
-/* --- what libcurl is told --- */
+/* --- options for libcurl --- */
 
 struct curl_slist *nc_detour_connect_to(nc_detour *detour) {
     return &detour->connect_to;

@@ -1,14 +1,15 @@
-/// Which transfers share their connection with no others at a time, and why.
+/// Which transfers need an exclusive connection, and why.
 #ifndef NETCORE_PRIVATE_APART_H
 #define NETCORE_PRIVATE_APART_H
 
 #include "net/transfer.h"
 
-/// Whether the hop could be one of several streams, and is better alone.
+/// Returns true if the hop could share an HTTP/2 connection, but should not.
 bool nc_apart_is_better(const nc_transfer *transfer);
-/// Whether it cannot be one of several, although others of its host may be: it needs other connections than they have.
+/// Returns true if the hop cannot be multiplexed although its host supports HTTP/2: it needs another kind of
+/// connection.
 bool nc_apart_is_all_there_is(const nc_transfer *transfer);
-/// Whether some of those that stand for the hop's host, or for where its lane leads, speak HTTP/2 and some do not.
+/// Returns true if only some of the servers behind the hop's host, or behind the route of its pool, support HTTP/2.
 bool nc_apart_has_unlike_members(const nc_transfer *transfer, const nc_lane *lane);
 
 #endif

@@ -18,7 +18,7 @@
 
 enum { MAX_ANSWER_BYTES = 512 * 1024, CNONCE_BYTES = 16 };
 
-/// libcurl 8.21 percent-encodes names beyond ASCII.
+/// libcurl 8.21 percent-encodes non-ASCII users.
 enum { LIBCURL_THAT_ENCODES_NAMES = 0x081500 };
 
 nc_auth_answers nc_auth_answers_init(void) {
@@ -60,9 +60,9 @@ uint8_t nc_auth_awaited_parties(const nc_transfer *transfer) {
     return (uint8_t)(awaited & ~nc_auth_own_parties(transfer));
 }
 
-/* --- who asks, for what --- */
+/* --- user and target --- */
 
-/// The texts of an answer; libcurl's are freed with release().
+/// The inputs of an authorization response; libcurl's texts are freed with release().
 typedef struct question {
     char *user;
     char *password;
@@ -82,7 +82,7 @@ static void release(question *asked) {
     nc_buf_deinit(&asked->target);
 }
 
-/// Takes the hop's URL apart as libcurl does for its request.
+/// Parses the hop's URL as libcurl does for its request.
 static bool read_url(question *asked, const nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;
     bool keeps_dots = extras != NULL && extras->keeps_dot_segments;
@@ -109,7 +109,8 @@ static nc_slice text_of(const char *text) {
     return nc_slice_of(text != NULL ? text : "");
 }
 
-/// A name in the URL goes before one that was given. False where none is known here: a netrc file is libcurl's affair.
+/// Finds the user. The URL takes precedence over given credentials. Returns false if there is none here; libcurl reads
+/// the netrc file.
 static bool name_user(question *asked, const nc_transfer *transfer, uint8_t party) {
     const nc_extras *extras = transfer->description.extras;
     const nc_kept_credentials *given = party == NC_PARTY_PROXY ? &nc_handle_proxy(transfer)->credentials
@@ -121,7 +122,7 @@ static bool name_user(question *asked, const nc_transfer *transfer, uint8_t part
     return asked->digest.user.length > 0 || asked->digest.password.length > 0 || !transfer->engine->state.uses_netrc;
 }
 
-/// What the request line has: the path and the query, or the host and the port of a CONNECT.
+/// Finds the target of the request line: path and query, or host and port of a CONNECT.
 static nc_status name_target(question *asked, const nc_transfer *transfer, bool is_connect) {
     const char *method = transfer->description.method;
     asked->target = nc_buf_init(NC_URL_MAX_BYTES + 16);
@@ -150,13 +151,13 @@ static uint32_t schemes_of(const nc_transfer *transfer, uint8_t party) {
                                                        : 0;
 }
 
-/// The challenges of a head.
+/// The challenges of a response head.
 typedef struct offers {
     const nc_response *response;
     nc_slice name;
 } offers;
 
-/// The next field with challenges from `at` on; false behind the last one.
+/// Returns the next field with challenges from `at` on, or false after the last one.
 static bool next_field(const offers *all, size_t *at, nc_slice *value) {
     while (*at < nc_response_header_count(all->response)) {
         nc_header field = nc_response_header_at(all->response, (*at)++);
@@ -178,7 +179,7 @@ static bool is_offered(const offers *all, const char *scheme) {
     return false;
 }
 
-/// Whether a scheme that libcurl alone speaks goes before Digest.
+/// Returns true if a scheme that only libcurl supports takes precedence over Digest.
 static bool is_libcurls(const offers *all, uint32_t schemes, nc_auth_reason reason) {
     bool is_ntlm = reason == NC_AUTH_WHERE_LOST && (schemes & NC_AUTH_NTLM) != 0 && is_offered(all, "NTLM");
     return ((schemes & NC_AUTH_NEGOTIATE) != 0 && is_offered(all, "Negotiate")) ||
@@ -194,11 +195,11 @@ static bool is_ascii(nc_slice text) {
     return true;
 }
 
-/// Whether libcurl answers the head's Digest as it is meant.
+/// Returns true if libcurl responds correctly to the head's Digest challenge.
 static bool is_plain(const nc_transfer *transfer, const offers *all, nc_slice user) {
     nc_slice value;
     unsigned version = transfer->engine->libcurl_version;
-    // libcurl would sign a path that is not the one sent.
+    // Otherwise libcurl would sign another path than it sends.
     bool is_encoded = (version >= LIBCURL_THAT_ENCODES_NAMES && !is_ascii(user)) ||
                       nc_quirk_rewrites_escapes(version, nc_transfer_url(transfer));
     for (size_t at = 0; next_field(all, &at, &value);) {
@@ -262,7 +263,7 @@ static nc_status write_basic(nc_transfer *transfer, uint8_t party, const questio
     return status == NC_OK ? NC_OK : nc_transfer_note(transfer, status, 0, "no memory for credentials");
 }
 
-/// Ends the field, and has the hop begin again with it.
+/// Completes the field, and makes the hop begin again with it.
 static nc_status finish_answer(nc_transfer *transfer, nc_auth_answer *answer) {
     nc_buf_append_byte(&answer->field, 0);
     if (nc_buf_status(&answer->field) != NC_OK) {

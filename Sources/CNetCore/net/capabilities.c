@@ -7,7 +7,7 @@
 #include <string.h>
 
 static bool has_openssl_backend(const curl_version_info_data *info) {
-    // A build with several backends lists them all and puts those that are not in force in parentheses.
+    // A build with several backends lists them all, with the inactive ones in parentheses.
     static const char *const family[] = {"OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"};
     for (size_t i = 0; info->ssl_version != NULL && i < sizeof family / sizeof *family; i++) {
         const char *found = strstr(info->ssl_version, family[i]);

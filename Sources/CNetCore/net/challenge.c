@@ -25,7 +25,7 @@ static nc_slice take_token(nc_slice *text) {
     return token;
 }
 
-/// A parameter's value, quotes left out; escapes stay as they are, as no value that matters has any.
+/// Takes a parameter's value without quotes. Escapes are kept; no relevant value has any.
 static nc_slice take_value(nc_slice *text) {
     if (text->length == 0 || text->data[0] != '"') {
         return take_token(text);
@@ -58,7 +58,7 @@ static bool covers_body(nc_slice qop) {
     return has_body;
 }
 
-/// Takes "name = value" where it begins so; false, with `text` as it was, where another challenge or nothing follows.
+/// Takes "name = value" from the beginning. Returns false, with `text` unchanged, before another challenge or the end.
 static bool take_parameter(nc_slice *text, nc_slice *name, nc_slice *value) {
     nc_slice rest = skip_any(*text, true);
     *name = take_token(&rest);
@@ -72,7 +72,7 @@ static bool take_parameter(nc_slice *text, nc_slice *name, nc_slice *value) {
     return true;
 }
 
-/// Skips what is no list of parameters, such as a token68 (RFC 9110, 11.2), up to the next comma.
+/// Skips a member without parameters, such as a token68 (RFC 9110, 11.2), up to the next comma.
 static nc_slice skip_member(nc_slice text) {
     const uint8_t *comma = text.length > 0 ? memchr(text.data, ',', text.length) : NULL;
     return comma != NULL ? after(text, (size_t)(comma - text.data) + 1) : after(text, text.length);

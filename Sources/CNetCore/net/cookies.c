@@ -34,7 +34,7 @@ void nc_cookies_deinit(nc_cookies *cookies) {
 
 /* --- as text --- */
 
-/// Lists all cookies by age. The mutex is held for a list of pointers alone.
+/// Lists all cookies by age. The mutex is held only while pointers are copied.
 static nc_status list_cookies(nc_cookie_list *out, nc_engine *engine) {
     pthread_mutex_lock(&engine->cookies.mutex);
     nc_status status = nc_cookie_jar_list(&engine->cookies.jar, nc_engine_now_s(engine), out);
@@ -43,7 +43,7 @@ static nc_status list_cookies(nc_cookie_list *out, nc_engine *engine) {
     return status;
 }
 
-/// Appends all cookies, without the mutex.
+/// Appends all cookies, without holding the mutex.
 static nc_status append_lines(nc_buf *out, nc_engine *engine) {
     nc_cookie_list list;
     nc_status status = list_cookies(&list, engine);
@@ -54,14 +54,14 @@ static nc_status append_lines(nc_buf *out, nc_engine *engine) {
     return status == NC_OK ? nc_buf_status(out) : status;
 }
 
-/// The file's text; on a worker thread, or at the end on the loop's.
+/// Writes the file's text; on a worker thread, or at the end on the event loop thread.
 static nc_status write_file(nc_buf *out, nc_engine *engine) {
     nc_buf_append(out,
                   nc_slice_of("# Netscape HTTP Cookie File\n# Written by NetKit; changes made here are lost.\n\n"));
     return append_lines(out, engine);
 }
 
-/// Puts in the cookies of a text that is good.
+/// Adds the cookies of a valid text.
 static nc_status put_lines(nc_engine *engine, nc_slice text, bool *has_changed) {
     nc_cookies *cookies = &engine->cookies;
     int64_t now_s = nc_engine_now_s(engine);
@@ -100,15 +100,15 @@ nc_status nc_cookies_read(nc_engine *engine, nc_error *told) {
 
 /* --- where a request goes --- */
 
-/// A place whose host may lie in this, and so may not be moved.
+/// A cookie target. Its host may point into the struct, so it must not be moved.
 typedef struct found_place {
     nc_cookie_place place;
     nc_origin origin;
     nc_canonical_host named;
-    nc_buf url; // with its dot segments removed
+    nc_buf url; // dot segments are removed
 } found_place;
 
-/// The path of an absolute URL, without query and fragment.
+/// Returns the path of an absolute URL, without query and fragment.
 static nc_slice path_of(nc_slice url) {
     nc_slice authority = nc_url_authority(url);
     const uint8_t *end = url.data + url.length;
@@ -129,7 +129,7 @@ static bool has_dot_segment(nc_slice path) {
     return false;
 }
 
-/// "name:80" or "[::1]:80" without the port.
+/// Returns "name:80" or "[::1]:80" without the port.
 static nc_slice without_port(nc_slice host) {
     const uint8_t *end = host.length > 0 ? memchr(host.data, host.data[0] == '[' ? ']' : ':', host.length) : NULL;
     size_t length = end == NULL ? host.length : (size_t)(end - host.data) + (host.data[0] == '[' ? 1 : 0);
@@ -141,8 +141,8 @@ static bool is_this_machine(nc_slice host) {
            nc_slice_is_equal(host, nc_slice_of("::1"));
 }
 
-/// Finds where a request for `url` goes. `host`: the caller's own Host field, or empty. NC_OK, NC_ERR_BAD_URL,
-/// NC_ERR_BAD_SCHEME, NC_ERR_NO_MEMORY; in each case the place is to be left.
+/// Finds the cookie target of a request for `url`. `host`: the caller's Host field, or empty. Returns NC_OK,
+/// NC_ERR_BAD_URL, NC_ERR_BAD_SCHEME, NC_ERR_NO_MEMORY. The caller releases the target in every case.
 static nc_status find_place(found_place *out, const nc_engine *engine, nc_slice url, nc_slice host, nc_error *err) {
     out->url = nc_buf_init(NC_URL_MAX_BYTES + 2);
     nc_status status = nc_origin_read(&out->origin, url, err);
@@ -200,7 +200,7 @@ nc_status nc_cookies_append_field(nc_buf *out, nc_transfer *transfer) {
         pthread_mutex_unlock(&cookies->mutex);
     }
     leave_place(&found);
-    // A host that cannot be read has no cookies.
+    // A host that cannot be parsed has no cookies.
     return status == NC_ERR_NO_MEMORY ? status : nc_buf_status(out);
 }
 
@@ -284,7 +284,7 @@ nc_status nc_engine_copy_cookie_field(nc_engine *engine, nc_slice url, nc_slice 
     return status;
 }
 
-/// Has the loop save the jar.
+/// Makes the event loop save the jar.
 static void report_change(nc_engine *engine) {
     pthread_mutex_lock(&engine->shared.mutex);
     engine->shared.mailbox.has_changed_cookies = true;
@@ -356,7 +356,7 @@ nc_status nc_engine_snapshot_cookies(nc_engine *engine, nc_cookie_snapshot **out
     return report(NC_OK, err);
 }
 
-/// No cookie has a tab or a line's end inside, so that different cookies give different bytes.
+/// No cookie contains a tab or line end, so different cookies give different bytes.
 static void append_identity(nc_buf *out, const nc_cookie *cookie) {
     const nc_slice texts[] = {cookie->domain, cookie->path, cookie->name, cookie->value};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

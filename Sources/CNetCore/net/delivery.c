@@ -14,14 +14,14 @@
 
 #include <string.h>
 
-/// What a redirect's own body may weigh before its connection is given up instead of read to the end.
+/// A redirect's body up to this size is read to its end. With a larger one the connection is closed.
 static const uint64_t max_discarded_bytes = 64u * 1024u;
 
-/// What a decoder gives out before mail is read again. A few bytes may decode to hundreds of MiB, and meanwhile nobody
-/// could cancel, nor any other transfer move.
+/// Pieces that a decoder emits before the mailbox is read again. A few bytes may decode to hundreds of MiB. Meanwhile
+/// no transfer could be cancelled, or make progress.
 enum { MAX_PIECES_A_TURN = 64 };
 
-/// Fields that name content codings, whatever limit was asked for.
+/// Maximum number of content coding fields, independent of the requested limit.
 enum { MAX_CODING_FIELDS = 16 };
 
 /* --- giving out --- */
@@ -65,7 +65,7 @@ static nc_status give_out(nc_transfer *transfer, nc_slice bytes) {
 
 /* --- content codings --- */
 
-/// Decodes and gives out until the decoder wants more, the reader rests or the turn is over.
+/// Decodes and delivers until the decoder needs more, the reader pauses or the turn is over.
 static nc_status decode(nc_transfer *transfer) {
     nc_coding *coding = transfer->delivery.coding;
     nc_slice piece;
@@ -137,7 +137,7 @@ static nc_status take_chunks(nc_transfer *transfer, nc_slice *in) {
             if (in->length > 0) {
                 nc_handle_forbid_reuse(transfer->handle);
             }
-            *in = nc_slice_make(NULL, 0); // What is behind the body is nobody's.
+            *in = nc_slice_make(NULL, 0); // Bytes after the body are dropped.
             break;
         default:
             break;
@@ -162,7 +162,7 @@ nc_status nc_delivery_take(nc_transfer *transfer, nc_slice bytes) {
     }
     nc_status status = take_chunks(transfer, &bytes);
     if (status == NC_OK && bytes.length > 0) {
-        nc_handle_watch_excess(transfer->handle); // libcurl may be done before these are looked at.
+        nc_handle_watch_excess(transfer->handle); // libcurl may be done before these are read.
         status = nc_delivery_keep(transfer, bytes);
     }
     return status;
@@ -220,7 +220,7 @@ bool nc_delivery_has_content(const nc_transfer *transfer) {
     return !transfer->description.is_head && status != 204 && status != 304;
 }
 
-/// Whether a field names a coding; one that is unknown here counts.
+/// Returns true if a field names a coding, known or unknown.
 static bool names_coding(nc_slice value) {
     const nc_decoder_kind *kind = NULL;
     nc_error err;
@@ -228,7 +228,7 @@ static bool names_coding(nc_slice value) {
     return nc_coding_list_next(&list, &kind, &err) != NC_OK || kind != NULL;
 }
 
-/// Collects the fields that name a coding; what stands beside them, in any number, says nothing.
+/// Collects the fields that name a coding. Fields without one are ignored, in any number.
 static nc_status find_codings(nc_transfer *transfer, nc_slice *values, size_t *count) {
     const nc_response *response = transfer->response;
     *count = 0;
@@ -254,7 +254,7 @@ static nc_status begin_coding(nc_transfer *transfer) {
     bool is_empty = transfer->framing.has_length && transfer->framing.length == 0;
     if (transfer->framing.coding_count == 0 || !transfer->description.accepts_codings || is_empty ||
         !nc_delivery_has_content(transfer)) {
-        return NC_OK; // What is not there need not be undone, whoever knows how.
+        return NC_OK; // Without content there is nothing to decode, whatever the coding.
     }
     if (find_codings(transfer, values, &count) != NC_OK) {
         return transfer->error.status;
@@ -283,12 +283,12 @@ bool nc_delivery_is_sending(const nc_transfer *transfer) {
            (uint64_t)sent != transfer->upload.length;
 }
 
-/// Beside "Transfer-Encoding: identity" libcurl does not heed a length, and waits for the connection's end.
+/// With "Transfer-Encoding: identity" libcurl ignores Content-Length, and waits for the connection's end.
 static bool is_length_unheeded(const nc_transfer *transfer) {
     return nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2 || transfer->framing.has_transfer_coding;
 }
 
-/// Behind a redirect or an error libcurl sends no more of a body.
+/// After a redirect or an error libcurl sends no more of the body.
 static bool ends_upload(const nc_transfer *transfer) {
     return nc_response_status(transfer->response) >= 300;
 }
@@ -302,7 +302,7 @@ bool nc_delivery_awaits_end(const nc_transfer *transfer) {
     return ends_upload(transfer) || !nc_delivery_is_sending(transfer);
 }
 
-/// RFC 9113, 8.1. Where the frames are not known, libcurl names the reset in its text alone when it is an error.
+/// RFC 9113, 8.1. Without the frames, only libcurl's error text names the reset, and only if it is an error.
 static bool is_clean_reset(const nc_transfer *transfer, CURLcode code) {
     const nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
     const nc_h2_stream *stream = &transfer->stream;
@@ -312,14 +312,14 @@ static bool is_clean_reset(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_HTTP2_STREAM && !is_error;
 }
 
-/// The last piece of a body closes the stream where the server has ended its side before, and libcurl 8.14 calls that a
-/// failure to send. So it does where the connection breaks behind an answer that is whole.
+/// If the server has already ended its side, the last piece of a request body closes the stream, and libcurl 8.14
+/// reports a send failure. It also does so if the connection breaks after a complete response.
 static bool is_closed_by_upload(const nc_transfer *transfer, CURLcode code) {
     const nc_upload *upload = &transfer->upload;
     return code == CURLE_SEND_ERROR && (upload->is_over || upload->sent == upload->length);
 }
 
-/// RFC 9112, 9.5: in the middle of an upload only its own failure can come behind an answer that is whole.
+/// RFC 9112, 9.5: after a complete response, only the upload itself can fail during an upload.
 static bool is_broken_upload(const nc_transfer *transfer, CURLcode code) {
     return (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR) && nc_delivery_is_sending(transfer);
 }
@@ -333,8 +333,8 @@ bool nc_delivery_has_stream_end(const nc_transfer *transfer) {
     return tap != NULL && nc_h2_tap_is_whole(tap, &transfer->stream, delivered_bytes(transfer));
 }
 
-/// Whether a connection of HTTP/2 failed behind the end of the stream. Trailers that libcurl has not given out are
-/// missing, and then the answer is not whole.
+/// Returns true if an HTTP/2 connection failed after the stream's end. If libcurl has not delivered the trailers, they
+/// are missing, and the response is incomplete.
 static bool is_failed_behind_end(const nc_transfer *transfer, CURLcode code) {
     bool is_of_connection = code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM || code == CURLE_SEND_ERROR ||
                             code == CURLE_RECV_ERROR || code == CURLE_PARTIAL_FILE;
@@ -343,9 +343,9 @@ static bool is_failed_behind_end(const nc_transfer *transfer, CURLcode code) {
     return is_of_connection && !misses_trailers && nc_delivery_has_stream_end(transfer);
 }
 
-/// A server that has answered may end the stream, or the connection, of an upload that it does not want to the end, and
-/// its answer counts. libcurl calls that an error; an answer that needs no body, or has one of its announced length or
-/// with its last chunk, is whole all the same. Over HTTP/2 without a length, the frames tell whether the body is whole.
+/// After its response, a server may end the stream or connection of an upload that it does not need, and the response
+/// is valid. libcurl reports an error. A response without a body, with its announced length or with its last chunk is
+/// complete all the same. Over HTTP/2 without a length, the frames show whether the body is complete.
 bool nc_delivery_is_whole_before_reset(const nc_transfer *transfer, CURLcode code) {
     if (!transfer->has_head || transfer->is_head_held) {
         return false;
@@ -364,8 +364,8 @@ bool nc_delivery_is_whole_before_reset(const nc_transfer *transfer, CURLcode cod
             atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed) == transfer->framing.length);
 }
 
-/// RFC 9113, 8.1: without a length, only END_STREAM shows that the body of a stream is whole. libcurl does not report
-/// it: 7.88 calls most errors of a connection a success, and every version RST_STREAM with NO_ERROR.
+/// RFC 9113, 8.1: without a length, only END_STREAM proves that the body of a stream is complete. libcurl does not
+/// report it: 7.88 treats most connection errors as a success, and every version RST_STREAM with NO_ERROR.
 static bool is_end_missing(const nc_transfer *transfer) {
     return nc_response_http_version(transfer->response) == NC_HTTP_VERSION_2 && nc_delivery_has_content(transfer) &&
            !transfer->framing.has_length && !nc_delivery_has_stream_end(transfer);

@@ -14,7 +14,7 @@
 /// Room for ":65535:" twice, brackets and a NUL around two hosts.
 enum { CONNECT_TO_EXTRA_BYTES = 24, FIXED_NODES = 5, BODY_NODES = 2, ACCEPT_ENCODING_NODE = 3, LENGTH_NODE = 4 };
 
-/// Names that may follow a redirect to another origin: they describe what is wanted, not who wants it.
+/// Fields that may follow a cross-origin redirect: they describe the request, not the user.
 static const char *const safe_elsewhere[] = {
     "Accept",           "Accept-Charset",   "Accept-Encoding", "Accept-Language", "Cache-Control",
     "Content-Encoding", "Content-Language", "Content-Length",  "Content-Type",    "Expect",
@@ -115,7 +115,7 @@ static char *put_text(char **storage, nc_slice text) {
 static char *put_field(const nc_header *header, char **storage) {
     char *begin = *storage;
     char *at = put(begin, header->name);
-    // libcurl reads "Name:" as "leave this field out" and "Name;" as "send it empty".
+    // libcurl treats "Name:" as "omit this field" and "Name;" as "send it empty".
     at = header->value.length == 0 ? put(at, nc_slice_of(";")) : put(put(at, nc_slice_of(": ")), header->value);
     *at = '\0';
     *storage = at + 1;
@@ -144,7 +144,7 @@ static char *put_port(char *at, uint16_t port) {
     return at;
 }
 
-/// libcurl splits at colons, so a bare IPv6 address needs its brackets.
+/// libcurl splits at colons, so an IPv6 address needs brackets.
 static char *put_host(char *at, nc_slice host) {
     bool is_bare_v6 = host.length > 0 && host.data[0] != '[' && memchr(host.data, ':', host.length) != NULL;
     at = is_bare_v6 ? put(at, nc_slice_of("[")) : at;
@@ -156,7 +156,7 @@ static bool keeps_place(const nc_connect_to *one) {
     return one->to_host.length == 0 && one->to_port == 0;
 }
 
-/// Up to one that lets everything be as it is: nothing behind it counts.
+/// Counts overrides up to the first one that matches everything and changes nothing; later ones never apply.
 static size_t count_overrides(const nc_request *request) {
     size_t count = 0;
     while (count < request->connect_to_count) {
@@ -169,7 +169,7 @@ static size_t count_overrides(const nc_request *request) {
     return count;
 }
 
-/// Adds an override that leads to another place.
+/// Mixes in an override that leads to another host or port.
 static uint64_t mix_place(uint64_t key, const nc_connect_to *from, const char *text) {
     bool keeps_host = from->to_host.length == 0 || nc_slice_is_equal_ignoring_case(from->to_host, from->host);
     if (keeps_host && (from->to_port == 0 || from->to_port == from->port)) {
@@ -181,7 +181,7 @@ static uint64_t mix_place(uint64_t key, const nc_connect_to *from, const char *t
 
 static void fill_connect_to(struct curl_slist *out, const nc_connect_to *from, char **storage) {
     char *at = *storage;
-    // libcurl looks further where an override says nothing, so that "as it is" has to be spelled.
+    // libcurl continues with the next override if one has empty fields, so "unchanged" must be written out.
     nc_slice to_host = keeps_place(from) ? from->host : from->to_host;
     uint16_t to_port = keeps_place(from) ? from->port : from->to_port;
     out->data = at;
@@ -267,7 +267,7 @@ static void write_accept_encoding(void) {
     (void)snprintf(accept_encoding_text, sizeof accept_encoding_text, "Accept-Encoding: %s", nc_coding_accepted());
 }
 
-/// The codings that can be undone here do not change while the process runs.
+/// The supported codings do not change while the process runs.
 static char *accept_encoding_field(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, write_accept_encoding);
@@ -276,7 +276,7 @@ static char *accept_encoding_field(void) {
 
 static char no_expect[] = "Expect:";
 
-/// RFC 9110, 8.6: a method that has a meaning for content says that there is none; servers answer 411 otherwise.
+/// RFC 9110, 8.6: a method that defines a meaning for content sends Content-Length: 0; otherwise servers reply 411.
 static bool announces_no_body(const nc_description *of, const nc_request *request) {
     bool takes_body = nc_slice_is_equal(request->method, nc_slice_of("POST")) ||
                       nc_slice_is_equal(request->method, nc_slice_of("PUT")) ||
@@ -288,8 +288,8 @@ static void fill_fixed(nc_description *out, const nc_request *request) {
     static char no_type[] = "Content-Type:";
     static char no_accept[] = "Accept:";
     static char zero_length[] = "Content-Length: 0";
-    // What libcurl would add unasked: a pause for "100 Continue" and a guessed content type (both with a body), and
-    // "Accept: */*", which says nothing.
+    // Fields that libcurl would add by default: Expect: 100-continue with its delay, and a guessed content type (both
+    // with a body), and "Accept: */*", which has no effect.
     out->fixed[0].data = out->expects_continue ? NULL : no_expect;
     out->fixed[1].data = has_header(request, "Content-Type") ? NULL : no_type;
     if (request->multipart != NULL) {
@@ -302,7 +302,7 @@ static void fill_fixed(nc_description *out, const nc_request *request) {
     out->fixed[LENGTH_NODE].data = announces_no_body(out, request) ? zero_length : NULL;
 }
 
-/// What is copied as it is.
+/// Copies plain values.
 static nc_description describe(const nc_request *request) {
     bool is_streamed = request->body_file.length > 0 || request->body_source.pull != NULL || request->multipart != NULL;
     return (nc_description){
@@ -333,7 +333,7 @@ void nc_description_fill(nc_description *out, const nc_request *request, void *s
     if (request->save_path.length > 0 && request->limits.max_body_bytes == 0) {
         out->limits.max_body_bytes = NC_UNLIMITED_BYTES; // It does not go to memory.
     }
-    // Structs come first, so that they stay aligned; text follows.
+    // Structs come first, so that they are aligned. Text follows.
     size_t proxy_nodes = request->proxy != NULL ? request->proxy->header_count : 0;
     out->headers = storage;
     out->fixed = (struct curl_slist *)(void *)(out->headers + request->header_count);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/// Longer values, libcurl's quotes and its NUL counted, do not fit its buffers (1,024 bytes in 7.88).
+/// Longer values, including libcurl's quotes and NUL, do not fit into its buffers (1,024 bytes in 7.88).
 enum { MAX_PLAIN_VALUE = 1000, HEX_DIGITS = 2 * NC_DIGEST_MAX_BYTES };
 
 static bool is(nc_slice text, const char *other) {
@@ -19,7 +19,7 @@ typedef struct algorithm {
     const char *name;
     nc_digest_kind kind;
     bool is_session;
-    bool is_libcurls; // which computes it as RFC 7616 has it
+    bool is_libcurls; // computed by libcurl as RFC 7616 requires
 } algorithm;
 
 static const algorithm algorithms[] = {
@@ -27,11 +27,11 @@ static const algorithm algorithms[] = {
     {"MD5-sess", NC_DIGEST_MD5, true, true},
     {"SHA-256", NC_DIGEST_SHA256, false, true},
     {"SHA-256-sess", NC_DIGEST_SHA256, true, true},
-    {"SHA-512-256", NC_DIGEST_SHA512_256, false, false}, // 7.88 takes SHA-256 for it
+    {"SHA-512-256", NC_DIGEST_SHA512_256, false, false}, // 7.88 uses SHA-256 instead
     {"SHA-512-256-sess", NC_DIGEST_SHA512_256, true, false},
 };
 
-/// NULL for one that is not known; without a name it is MD5.
+/// Returns the algorithm of a name, or NULL if it is unknown. The default is MD5.
 static const algorithm *find_algorithm(nc_slice name) {
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
         if (is(name, algorithms[i].name)) {
@@ -42,7 +42,7 @@ static const algorithm *find_algorithm(nc_slice name) {
 }
 
 static void read_qop(nc_digest_challenge *out, nc_slice list) {
-    nc_challenge member; // A list of names alone reads as challenges without parameters.
+    nc_challenge member; // A list of bare names reads as challenges without parameters.
     out->has_qop = true;
     while (nc_challenge_next(&list, &member)) {
         out->offers_auth = out->offers_auth || is(member.scheme, "auth");
@@ -50,7 +50,7 @@ static void read_qop(nc_digest_challenge *out, nc_slice list) {
     }
 }
 
-/// Copies a value, its escapes undone; the buffer was given room before and does not move.
+/// Copies a value with its escapes decoded. The buffer has reserved room, so it does not move.
 static nc_slice unescape(nc_buf *texts, nc_slice value) {
     size_t begin = texts->length;
     for (size_t i = 0; i < value.length; i++) {
@@ -107,7 +107,7 @@ bool nc_digest_challenge_read(nc_digest_challenge *out, nc_buf *texts, nc_slice 
     return false;
 }
 
-/// Takes a byte that must be there.
+/// Takes a required byte.
 static bool take_byte(nc_slice *text, uint8_t byte) {
     bool is_there = text->length > 0 && text->data[0] == byte;
     *text = is_there ? nc_slice_make(text->data + 1, text->length - 1) : *text;
@@ -124,7 +124,7 @@ static nc_slice take_while_token(nc_slice *text) {
     return token;
 }
 
-/// A blank ahead of a comma or of the end belongs to the name of a qop for libcurl.
+/// libcurl makes a blank before a comma or the end part of a qop's name.
 static bool is_plain_qop(nc_slice value) {
     for (size_t i = 0; i < value.length; i++) {
         bool is_last = i + 1 == value.length;
@@ -143,7 +143,7 @@ static bool is_plain_value(nc_slice name, nc_slice value) {
     return known != NULL && known->is_libcurls && (!is(name, "qop") || is_plain_qop(value));
 }
 
-/// name=token or name="text", and no blank between.
+/// Takes name=token or name="text", without blanks between.
 static bool take_plain_parameter(nc_slice *text) {
     nc_slice name = take_while_token(text);
     nc_slice value;
@@ -200,7 +200,7 @@ static nc_slice text_of(const sum *of) {
     return nc_slice_make((const uint8_t *)of->digits, of->length);
 }
 
-/// Digests texts with a colon between each two.
+/// Digests texts joined by colons.
 static nc_status join(sum *out, nc_digest *digest, const nc_slice *texts, size_t count, nc_error *err) {
     uint8_t bytes[NC_DIGEST_MAX_BYTES];
     nc_digest_reset(digest);
@@ -230,7 +230,7 @@ static const char *qop_of(const nc_digest_challenge *challenge) {
     return !challenge->has_qop ? NULL : challenge->offers_auth ? "auth" : "auth-int";
 }
 
-/// RFC 7616, 3.4.1 to 3.4.3; `user` becomes that of 3.4.4.
+/// RFC 7616, 3.4.1 to 3.4.3. `user` becomes the value of 3.4.4.
 static nc_status prove(sum *out, sum *user, const nc_digest_challenge *challenge, const nc_digest_question *question,
                        nc_error *err) {
     sum secret;
@@ -270,7 +270,7 @@ static nc_status prove(sum *out, sum *user, const nc_digest_challenge *challenge
     return status;
 }
 
-/// Appends `name="value"`, quotes and backslashes escaped.
+/// Appends `name="value"` with quotes and backslashes escaped.
 static void put_quoted(nc_buf *out, const char *name, nc_slice value) {
     nc_buf_append(out, nc_slice_of(name));
     nc_buf_append(out, nc_slice_of("=\""));

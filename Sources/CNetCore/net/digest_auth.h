@@ -1,4 +1,4 @@
-/// Digest access authentication (RFC 7616): reads a challenge and writes the answer to it. Pure.
+/// Digest access authentication (RFC 7616): parses a challenge and writes the authorization response. Pure.
 ///
 ///     nc_digest_challenge challenge;
 ///     if (nc_digest_challenge_read(&challenge, &texts, value))
@@ -9,13 +9,13 @@
 #include <netcore/bytes.h>
 #include <netcore/digest.h>
 
-/// A challenge that can be answered; its texts are in the reader's buffer, escapes undone.
+/// A supported challenge. Its texts are in the reader's buffer, with escapes decoded.
 typedef struct nc_digest_challenge {
     nc_slice realm;
     nc_slice nonce;
     nc_slice opaque;
     bool has_opaque;
-    nc_slice algorithm; // as the server spells it; empty where it names none
+    nc_slice algorithm; // as the server spells it; empty if absent
     nc_digest_kind kind;
     bool is_session; // "-sess"
     bool has_qop;
@@ -25,25 +25,25 @@ typedef struct nc_digest_challenge {
     bool hashes_user;
 } nc_digest_challenge;
 
-/// Who asks for what.
+/// The user and the request.
 typedef struct nc_digest_question {
     nc_slice user;
     nc_slice password;
     nc_slice method;
-    nc_slice target; // the path and query, or the host and port of a CONNECT
+    nc_slice target; // path and query, or host and port of a CONNECT
     nc_slice cnonce; // hexadecimal
     bool has_body;
 } nc_digest_question;
 
-/// Reads the first Digest challenge of a field's value whose algorithm is known and whose qop can be met; false for
-/// none. Texts are appended to `texts`, whose status says when memory was short.
+/// Parses the first Digest challenge of a field's value with a known algorithm and a supported qop. Returns false if
+/// there is none. Texts are appended to `texts`, whose status shows if memory was exhausted.
 bool nc_digest_challenge_read(nc_digest_challenge *out, nc_buf *texts, nc_slice value);
-/// Whether the first Digest challenge of a field is written so that every libcurl reads it as it is meant: no blank
-/// around "=", no empty list member, no long or escaped value, an algorithm that libcurl computes, no challenge beside
-/// it. libcurl 7.88 takes what else it meets for other values, or for no challenge.
+/// Returns true if every version of libcurl reads the first Digest challenge of a field correctly: no blank around "=",
+/// no empty list member, no long or escaped value, an algorithm that libcurl supports, no other challenge in the field.
+/// libcurl 7.88 misreads other forms, or finds no challenge.
 bool nc_digest_is_plain(nc_slice value);
-/// Appends "Digest username=…". NC_OK, or the digest's or the buffer's failure; NC_ERR_AUTHENTICATION where the digest
-/// is to cover a body.
+/// Appends "Digest username=…". Returns NC_OK, the failure of the digest or the buffer, or NC_ERR_AUTHENTICATION if the
+/// digest must cover a body.
 NC_NODISCARD nc_status nc_digest_answer_write(nc_buf *out, const nc_digest_challenge *challenge,
                                               const nc_digest_question *question, nc_error *err);
 

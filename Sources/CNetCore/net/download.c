@@ -66,8 +66,8 @@ static char *copy_text(nc_slice text) {
     return copy;
 }
 
-/// A path as it is called from anywhere: the process may go elsewhere while it is downloaded. `given_at` is where in it
-/// the caller's begins.
+/// Returns the path as an absolute one, because the working directory may change during the download. `given_at` is
+/// where the caller's path begins in it.
 static char *copy_path(const char *base, nc_slice path, size_t *given_at) {
     nc_buf text = nc_buf_init(SIZE_MAX / 2);
     if (base != NULL && path.length > 0 && path.data[0] != '/') {
@@ -81,7 +81,7 @@ static char *copy_path(const char *base, nc_slice path, size_t *given_at) {
     return copy;
 }
 
-/// Whatever the caller asks to be coded would come in pieces that fit nothing.
+/// A coded response would arrive as ranges that do not fit together.
 static void ask_for_identity(nc_kept_request *kept) {
     size_t count = 0;
     for (size_t i = 0; i < kept->request.header_count; i++) {
@@ -194,11 +194,11 @@ nc_status nc_download_start(nc_engine *engine, const nc_download_options *option
     pthread_mutex_lock(&engine->shared.mutex);
     bool is_open = !engine->shared.mailbox.is_closing && !engine->shared.mailbox.is_finishing;
     if (is_open) {
-        download->is_working = true; // From here on the loop may look at it.
+        download->is_working = true; // From here on the event loop may use it.
         download->id = ++engine->shared.last_download_id;
         *out = download->id;
         nc_list_append(&engine->shared.downloads, &download->link);
-        // The loop and its worker stay for it, and the engine until this call returns.
+        // The event loop, its worker thread and the engine stay alive until this call returns.
         engine->shared.download_count++;
         atomic_fetch_add_explicit(&engine->references, 1, memory_order_relaxed);
     }
@@ -248,7 +248,7 @@ void nc_download_finish(nc_download *download) {
 
 /* --- orders --- */
 
-/// Under the mutex: the download of this id.
+/// Returns the download of this id. The caller holds the mutex.
 static nc_download *find(nc_engine *engine, nc_download_id id) {
     for (nc_link *link = engine->shared.downloads.next; link != &engine->shared.downloads; link = link->next) {
         nc_download *download = NC_CONTAINER_OF(link, nc_download, link);
@@ -259,7 +259,7 @@ static nc_download *find(nc_engine *engine, nc_download_id id) {
     return NULL;
 }
 
-/// What an order makes meaningless.
+/// Returns the commands that a newer command replaces.
 static uint8_t outdated(uint8_t order) {
     return order == NC_DOWNLOAD_ORDER_PAUSE      ? NC_DOWNLOAD_ORDER_RESUME
            : order == NC_DOWNLOAD_ORDER_RESUME   ? NC_DOWNLOAD_ORDER_PAUSE
@@ -317,7 +317,7 @@ static void rank_all(nc_download *download, nc_priority priority) {
     }
 }
 
-/// Takes the path, which is NULL where there was no memory for it, or where it `is_misplaced`.
+/// Applies the path. It is NULL if memory was exhausted or it `is_misplaced`.
 static void place(nc_download *download, char *path, bool is_misplaced) {
     if (download->phase != NC_DOWNLOAD_PLACING || download->has_failed) {
         nc_free(path);
@@ -340,7 +340,7 @@ static void place(nc_download *download, char *path, bool is_misplaced) {
         return;
     }
     if (is_new) {
-        nc_free(download->target); // It was of the path before.
+        nc_free(download->target); // It belonged to the previous path.
         download->target = NULL;
         download->placed_path = whole;
         download->given_at = given_at;
@@ -406,7 +406,7 @@ void nc_download_set_priority(nc_engine *engine, nc_download_id id, nc_priority 
 
 void nc_download_place(nc_engine *engine, nc_download_id id, nc_slice path) {
     bool has_nul = path.length > 0 && memchr(path.data, 0, path.length) != NULL;
-    // What cannot be taken goes along, since only the loop knows whether a place was asked for.
+    // Failures are passed on, because only the event loop knows whether a destination was requested.
     leave_order(engine, id, has_nul ? NC_DOWNLOAD_ORDER_MISPLACE : NC_DOWNLOAD_ORDER_PLACE, NC_PRIORITY_NORMAL,
                 has_nul ? NULL : copy_text(path));
 }

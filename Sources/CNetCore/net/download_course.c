@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/// A segment of fewer bytes is not worth a connection of its own.
+/// A smaller segment is not worth its own connection.
 enum { MIN_SEGMENT_BYTES = 256 * 1024, TELL_NS = 100 * 1000000 };
 
 #define NS_PER_MS 1000000u
@@ -38,7 +38,7 @@ void nc_download_work(nc_download *download, void (*run)(nc_work *work), void (*
     download->answer.arrive = arrive;
     (void)nc_error_clear(&download->job_error);
     if (nc_worker_submit(download->engine->worker, &download->work) != NC_OK) {
-        run(&download->work); // No thread can be had; better a short wait than a download that never ends.
+        run(&download->work); // No thread is available. A short wait is better than a download that never ends.
     }
 }
 
@@ -62,7 +62,7 @@ static nc_segment *first_unfinished(const nc_download *download) {
             return download->segments[i];
         }
     }
-    return download->segments[download->segment_count - 1]; // All is there: the server is asked whether that is all.
+    return download->segments[download->segment_count - 1]; // All bytes are present: ask whether the file is complete.
 }
 
 static bool take_texts(nc_download *download, const nc_validators *from) {
@@ -108,14 +108,14 @@ void nc_download_prepared(nc_answer *answer) {
     if (!download->has_failed) {
         nc_download_begin(download);
     } else if (download->recorded.is_good && !nc_download_lay_record(download)) {
-        nc_download_free_segments(download); // They would but tell what is kept.
+        nc_download_free_segments(download); // They would only describe the stored bytes.
     }
     nc_download_step_on(download);
 }
 
 /* --- a head was accepted --- */
 
-/// What the head or the URL calls the file.
+/// Names the file after the head or the URL.
 static bool name_file(nc_download *download, const nc_response *response) {
     nc_buf name = nc_buf_init(NC_RECORD_MAX_BYTES);
     nc_slice field;
@@ -208,7 +208,7 @@ static void opened(nc_answer *answer) {
 void nc_download_place_known(nc_download *download) {
     uint32_t wanted = download->options.segments;
     uint64_t worth = download->total / MIN_SEGMENT_BYTES;
-    // What was begun again because ranges did not fit together would be cut at the same borders.
+    // A download that began again because its ranges did not match would be split at the same offsets.
     bool splits = download->begins_anew && download->may_split && !download->has_restarted && wanted > 1 && worth > 1;
     bool is_laid = !splits || nc_download_split(download, worth < wanted ? (size_t)worth : wanted);
     download->allocated_bytes = splits ? download->total : 0;
@@ -234,7 +234,7 @@ static void claimed(nc_answer *answer) {
 static void claim(nc_download *download, uint64_t now_ns) {
     download->proved_ns = now_ns;
     if (!nc_download_write_record(download)) {
-        return; // The record of before still counts.
+        return; // The previous record stays valid.
     }
     download->is_dirty = false;
     nc_download_work(download, nc_download_claim, claimed);
@@ -321,7 +321,7 @@ static void restart(nc_download *download) {
     }
 }
 
-/// What was refused beside others is tried alone, a few times.
+/// Retries a segment alone, a few times, that was refused while others were in flight.
 static void retry_refused(nc_download *download) {
     for (size_t i = 0; i < download->segment_count && !download->has_failed; i++) {
         nc_segment *segment = download->segments[i];

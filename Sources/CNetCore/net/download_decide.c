@@ -5,8 +5,8 @@
 #include <curl/curl.h>
 #include <string.h>
 
-/// A Last-Modified this much older than Date is strong: whoever changed it twice within a second did so long ago.
-/// RFC 9110, 8.8.2.2 asks for a second, its forerunner for a minute.
+/// A Last-Modified that is this much older than Date is a strong validator: two changes within one second would be long
+/// ago. RFC 9110, 8.8.2.2 requires a second, its predecessor a minute.
 enum { STRONG_AGE_S = 60, DATE_BYTES = 64 };
 
 /* --- reading --- */
@@ -46,7 +46,7 @@ static size_t count_fields(const nc_response *response, const char *name) {
     return count;
 }
 
-/// Any field counts, wherever it stands among others.
+/// Every field counts, at any position.
 static bool is_coded(const nc_response *response) {
     bool has_one = false;
     for (size_t i = 0; i < nc_response_header_count(response); i++) {
@@ -57,7 +57,7 @@ static bool is_coded(const nc_response *response) {
     return has_one;
 }
 
-/// RFC 9110, 14.4: another unit means nothing to a download.
+/// RFC 9110, 14.4: other units are ignored.
 static bool is_in_bytes(nc_slice range) {
     static const char unit[] = "bytes";
     enum { UNIT_BYTES = sizeof unit - 1 };
@@ -79,9 +79,9 @@ static bool claims_range(const nc_response *response) {
 
 static void take_digests(nc_download_facts *out, const nc_response *response) {
     if (out->status < 200 || out->status > 299) {
-        return; // They are of the page that says why, and a 416 has one too.
+        return; // They describe the error page, and a 416 has one too.
     }
-    // Content-Digest is of what is sent: the file only when it is sent whole (RFC 9530, 2).
+    // Content-Digest covers the content that is sent, which is the file only if it is sent whole (RFC 9530, 2).
     bool is_whole = !nc_download_is_part(out);
     for (size_t i = 0; i < nc_response_header_count(response); i++) {
         nc_header field = nc_response_header_at(response, i);
@@ -101,7 +101,7 @@ void nc_download_read_facts(nc_download_facts *out, const nc_response *response)
     out->is_coded = is_coded(response);
     out->is_multipart = type.length >= multipart.length &&
                         nc_slice_is_equal_ignoring_case(nc_slice_make(type.data, multipart.length), multipart);
-    // Two of them would leave it open which is meant.
+    // Two fields would be ambiguous.
     out->has_range = count_fields(response, "Content-Range") == 1 &&
                      nc_content_range_parse(&out->range, field_of(response, "Content-Range"));
     out->claims_range = claims_range(response);
@@ -125,11 +125,11 @@ nc_slice nc_download_if_range(const nc_validators *validators) {
     if (is_strong_tag(validators->etag)) {
         return validators->etag;
     }
-    // RFC 9110, 13.1.5: a weak tag may not stand there, and a date only when it is strong.
+    // RFC 9110, 13.1.5: no weak tag, and a date only if it is strong.
     return validators->etag.length == 0 && validators->is_strong ? validators->modified : nc_slice_of("");
 }
 
-/// RFC 9110, 14.4 gives Content-Range a meaning with 206 and 416 only. Some servers send a part as 200 all the same.
+/// RFC 9110, 14.4 defines Content-Range only for 206 and 416. Some servers send a part with 200 all the same.
 bool nc_download_is_part(const nc_download_facts *facts) {
     const nc_content_range *range = &facts->range;
     bool names_whole = facts->has_range && !range->is_unsatisfied && range->first == 0 &&
@@ -139,7 +139,7 @@ bool nc_download_is_part(const nc_download_facts *facts) {
     return facts->status == 206 || (is_success && facts->claims_range && !names_whole);
 }
 
-/// What one has and the other has not proves nothing when the server is trusted, and otherwise too little.
+/// A validator that only one of them has proves nothing if the server is trusted, and is not enough otherwise.
 bool nc_download_is_same_version(const nc_download_question *held, const nc_download_facts *facts) {
     nc_slice old_tag = held->validators.etag;
     nc_slice old_date = held->validators.modified;
@@ -170,13 +170,13 @@ static bool is_range_asked_for(const nc_download_question *asked, const nc_downl
            (!facts->has_length || facts->length == range->last - range->first + 1);
 }
 
-/// RFC 9110, 15.5.17: right only when the range begins behind the end, and the end is where what is held ends.
+/// RFC 9110, 15.5.17: valid only if the range begins after the end, and the stored bytes end at the end.
 static bool has_all(const nc_download_question *asked, const nc_download_facts *facts) {
     return facts->has_range && facts->range.is_unsatisfied && asked->held > 0 && facts->range.total == asked->held &&
            asked->first >= asked->held && (asked->total == NC_LENGTH_UNKNOWN || asked->total == asked->held);
 }
 
-/// A 416 need not name the version; one that does may not name another.
+/// A 416 need not name the version. If it does, the version must match.
 static bool contradicts(const nc_download_question *held, const nc_download_facts *facts) {
     nc_slice tag = facts->validators.etag;
     nc_slice date = facts->validators.modified;
@@ -185,14 +185,14 @@ static bool contradicts(const nc_download_question *held, const nc_download_fact
             !nc_slice_is_equal(date, held->validators.modified));
 }
 
-/// What has no content (204), says how far the server is (202) or was changed on its way (203) is no reason to lose
-/// what is there; where nothing is, the caller asked for what is answered.
+/// A response without content (204), about progress (202) or changed by a proxy (203) must not destroy stored bytes. If
+/// none are stored, the caller gets what the server sent.
 static bool is_file(const nc_download_question *asked, uint16_t status) {
     bool holds = asked->has_part || asked->has_range;
     return status == 200 || (status > 200 && status < 300 && !holds);
 }
 
-/// The whole of the same version is as long as before, and no shorter than what is held of it.
+/// The same version has the same total length, and is not shorter than the stored bytes.
 static bool has_wrong_length(const nc_download_question *asked, const nc_download_facts *facts) {
     if (!facts->has_length || facts->is_coded || !nc_download_is_same_version(asked, facts)) {
         return false;

@@ -87,7 +87,7 @@ void nc_files_close_locked(const nc_file_ops *ops, int *fd) {
 
 void nc_files_close_fd(const nc_file_ops *ops, int *fd) {
     if (*fd >= 0) {
-        (void)ops->close(ops->ctx, *fd); // Whatever it says, the descriptor is gone.
+        (void)ops->close(ops->ctx, *fd); // The descriptor is closed even after an error.
         *fd = -1;
     }
 }

@@ -1,4 +1,4 @@
-/// System calls of downloads, EINTR retried; each failure is one line with the name in it.
+/// System calls of downloads, with EINTR retried. Each failure is one line that contains the name.
 #ifndef NETCORE_PRIVATE_DOWNLOAD_FILES_H
 #define NETCORE_PRIVATE_DOWNLOAD_FILES_H
 
@@ -13,18 +13,18 @@ struct stat;
 int nc_files_open_at(const nc_file_ops *ops, int folder_fd, const char *name, int flags, mode_t mode);
 int nc_files_sync(const nc_file_ops *ops, int fd);
 int nc_files_status_at(const nc_file_ops *ops, int folder_fd, const char *name, struct stat *out);
-/// Gives a file the permissions of another, and its owner and group where that is allowed. Set-user-ID and set-group-ID
-/// are not among them: they would make whoever runs new bytes another user, and writing takes them away as well.
+/// Gives a file the permissions of another, and its owner and group if that is permitted. Set-user-ID and set-group-ID
+/// are excluded: new bytes must not run as another user, and a write removes these bits too.
 int nc_files_set_rights(const nc_file_ops *ops, int fd, const struct stat *like);
-/// Reads until `length` bytes or the end; -1 and errno.
+/// Reads until `length` bytes or the end. Returns -1 and sets errno on failure.
 ssize_t nc_files_read_at(const nc_file_ops *ops, int fd, void *bytes, size_t length, uint64_t offset);
-/// Writes all; false and errno.
+/// Writes all bytes. Returns false and sets errno on failure.
 bool nc_files_write_at(const nc_file_ops *ops, int fd, nc_slice bytes, uint64_t offset);
 int nc_files_truncate(const nc_file_ops *ops, int fd, uint64_t length);
-/// Removes a name; what is missing is removed already.
+/// Removes a name. A missing one counts as removed.
 int nc_files_unlink_at(const nc_file_ops *ops, int folder_fd, const char *name);
 void nc_files_close_fd(const nc_file_ops *ops, int *fd);
-/// Lets go of the lock first: a child that was forked meanwhile holds it too until it calls exec().
+/// Unlocks first: a concurrently forked child shares the lock until it calls exec().
 void nc_files_close_locked(const nc_file_ops *ops, int *fd);
 
 #endif

@@ -40,7 +40,7 @@ nc_status nc_partial_read_record(nc_state_folder folder, const char *name, nc_ke
     kept->is_refused = false;
     nc_status status = nc_state_folder_check(&folder, err);
     int code = nc_state_file_try(&fd, &info, &folder, name, O_RDONLY);
-    // A link, a socket or a directory in its place is none.
+    // A link, a socket or a directory in its place counts as missing.
     if (code == ENOENT || code == ELOOP || code == ENXIO || code == EINVAL || code == EISDIR) {
         return NC_OK;
     }
@@ -88,7 +88,7 @@ static bool look_at(void *ctx, const char *name) {
             at--;
         }
         nc_slice last = nc_slice_make(path.data + at, path.length - at);
-        // The part tells which name it was made for; a target elsewhere need not be called the same.
+        // The partial file determines the name. The destination may have another one.
         bool is_same = last.length > 0 && nc_partial_set_name(partial, last, on->err) == NC_OK &&
                        strcmp(partial->record, name) == 0;
         if (!is_same) {

@@ -51,7 +51,7 @@ static nc_status no_memory(nc_download *download) {
     return nc_error_set(&download->job_error, NC_ERR_NO_MEMORY, 0, -1, "no memory for a download");
 }
 
-/// Settles the target: a path that names a file, or the name in a directory.
+/// Determines the destination: a path that names a file, or the name in a directory.
 static nc_status settle_target(nc_download *download, const char *path, bool *is_named) {
     *is_named = !is_directory(download, path);
     nc_free(download->target);
@@ -83,7 +83,7 @@ static nc_status prepare(nc_download *download) {
     if (status == NC_OK && is_named) {
         status = nc_partial_set_name(partial, last_of(path), err);
     }
-    // In a folder of choice may lie the part of what on_destination placed here: it is called otherwise.
+    // With a configured folder, the partial file of a file that on_destination placed here has another name.
     if (status == NC_OK && (!is_named || (download->folder != NULL && !nc_partial_has_record(partial)))) {
         status = nc_partial_find_url(partial, download->url, is_named ? path : (nc_slice){0}, err);
     }
@@ -103,7 +103,8 @@ void nc_download_prepare(nc_work *work) {
     nc_mailbox_put_answer(download->engine, &download->answer);
 }
 
-/// What is resumed is called as its part is: one that begins anew under another name leaves the old one.
+/// A resumed download keeps the name of its partial file. One that begins again under another name removes the old
+/// file.
 static nc_status rename_part(nc_download *download) {
     nc_partial *partial = &download->partial;
     nc_slice name = nc_buf_slice(&download->head_name);
@@ -126,7 +127,7 @@ static nc_status open_target(nc_download *download) {
     } else if (download->target == NULL && download->begins_anew) {
         status = rename_part(download);
     } else if (download->target == NULL) {
-        // What an earlier head called the file still counts: its part is called so.
+        // The name from an earlier head still applies, because the partial file has it.
         nc_buf_reset(&download->head_name);
         nc_buf_append(&download->head_name, nc_slice_of(partial->name));
         status = nc_buf_status(&download->head_name) == NC_OK ? NC_OK : no_memory(download);
@@ -156,9 +157,9 @@ void nc_download_claim(nc_work *work) {
     nc_mailbox_put_answer(download->engine, &download->answer);
 }
 
-/// What is left is proven when it is worth it, and removed when it is nothing.
+/// Writes a checkpoint if the bytes are worth it, or removes an empty partial file.
 static void leave(nc_download *download) {
-    nc_error ignored; // Whatever it is, what ended the download says more; the record of before still counts.
+    nc_error ignored; // The download's own error is more useful. The previous record stays valid.
     nc_partial *partial = &download->partial;
     bool has_text = download->job_text.length > 0;
     if (partial->fd < 0 || partial->part[0] == '\0') {
@@ -183,7 +184,7 @@ static void end(nc_download *download) {
         return;
     }
     status = nc_partial_trim(partial, download->whole_bytes, &download->job_error);
-    // Where the caller and the server do not want the same, one of them is wrong, and so is the file.
+    // If the digests of the caller and the server differ, one of them is wrong, and so is the file.
     status = status != NC_OK ? status : nc_partial_check(partial, &download->wanted, &download->job_error);
     if (status == NC_OK) {
         nc_download_digests left = download->digests;
@@ -207,7 +208,7 @@ static void end(nc_download *download) {
 void nc_download_end(nc_work *work) {
     nc_download *download = NC_CONTAINER_OF(work, nc_download, work);
     end(download);
-    // Closing may take a while, and lets go of the lock.
+    // Closing may take a while, and releases the lock.
     nc_files_close_locked(&download->partial.ops, &download->partial.fd);
     nc_files_close_fd(&download->partial.ops, &download->partial.folder_fd);
     nc_mailbox_put_answer(download->engine, &download->answer);

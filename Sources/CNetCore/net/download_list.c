@@ -12,7 +12,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-/// A walk through a directory. Names are gathered first: what is removed meanwhile would disturb the listing.
+/// A scan of a directory. Names are collected first, because removals would disturb the listing.
 typedef struct walk {
     nc_state_folder folder;
     char path[PATH_BYTES];
@@ -27,8 +27,8 @@ static bool gather(void *ctx, const char *name) {
     return nc_buf_status(&on->names) == NC_OK;
 }
 
-/// A link to the directory is followed: what lies behind it is checked. A record decides what is fetched, and where it
-/// is put, so that a directory where anybody can place one is refused.
+/// A link to the directory is followed, and its target is checked. A record determines what is fetched and where it is
+/// stored. So a directory is rejected if any user can create a record in it.
 static nc_status begin(walk *on, nc_slice path, const nc_file_ops *files, nc_error *err) {
     *on = (walk){.folder = {.fd = -1, .files = files != NULL ? *files : nc_file_ops_system()},
                  .names = nc_buf_init(SIZE_MAX / 2)};
@@ -57,7 +57,7 @@ static void end(walk *on) {
     nc_buf_deinit(&on->names);
 }
 
-/// The next name; NULL at the end.
+/// Returns the next name, or NULL at the end.
 static const char *next_name(const walk *on, size_t *at) {
     if (*at >= on->names.length) {
         return NULL;
@@ -71,8 +71,8 @@ static void write_part_name(char out[NC_PARTIAL_NAME_BYTES], const char *record)
     (void)snprintf(out, NC_PARTIAL_NAME_BYTES, "%.*s", (int)(strlen(record) - strlen(".nk")), record);
 }
 
-/// A record whose part is gone is of a file that is whole: a kill came between the rename and its removal. One whose
-/// part is not made yet has nothing to go on with either.
+/// A record without a partial file belongs to a complete file: the process was killed between the rename and the
+/// removal. If the partial file was not created yet, there is nothing to resume either.
 static bool has_part(const walk *on, const char *name) {
     char part[NC_PARTIAL_NAME_BYTES];
     struct stat info;
@@ -103,7 +103,7 @@ static bool show(const walk *on, const char *name, const nc_record *record, nc_d
     return visit(ctx, &entry);
 }
 
-/// One that is not trusted: none of its words is passed on.
+/// Reports a record that is not trusted. None of its contents is passed on.
 static bool show_refused(const walk *on, const char *name, const nc_error *refusal, nc_download_entry_fn visit,
                          void *ctx) {
     char part[NC_PARTIAL_NAME_BYTES];
@@ -117,8 +117,8 @@ static bool show_refused(const walk *on, const char *name, const nc_error *refus
 
 typedef struct found {
     nc_kept_record kept;
-    bool is_anothers; // and not to be touched
-    nc_error refusal; // of one that is another's
+    bool is_anothers; // must not be touched
+    nc_error refusal; // for a record of another user
 } found;
 
 static nc_status look_at(found *out, const walk *on, const char *name, nc_error *err) {
@@ -164,7 +164,7 @@ static bool is_old(const walk *on, const char *name, const found *one, int64_t b
            (int64_t)info.st_mtime * 1000 < before_ms;
 }
 
-/// The part first: a record without one is still found, and removed another time.
+/// The partial file first: a record without one is still found, and removed the next time.
 static nc_status remove_one(const walk *on, const char *name, const char *part, nc_error *err) {
     char fresh[NC_PARTIAL_NAME_BYTES + 1];
     (void)snprintf(fresh, sizeof fresh, "%s~", name);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/// Fields longer than this give no name: nobody means such a one.
+/// Longer fields give no name.
 enum { MAX_FIELD_BYTES = 4096, MAX_EXTENSION_BYTES = 16 };
 
 /* --- Content-Disposition --- */
@@ -19,7 +19,7 @@ static void skip_blanks(nc_slice *text) {
     }
 }
 
-/// Takes bytes up to one of `ends`, blanks behind them left out.
+/// Takes bytes up to one of `ends`, without blanks before it.
 static nc_slice take_until(nc_slice *text, const char *ends) {
     size_t length = 0;
     while (length < text->length && (text->data[length] == 0 || strchr(ends, text->data[length]) == NULL)) {
@@ -33,7 +33,7 @@ static nc_slice take_until(nc_slice *text, const char *ends) {
     return taken;
 }
 
-/// Takes a quoted string (RFC 9110, 5.6.4) behind its first quote; false when it does not end.
+/// Takes a quoted string (RFC 9110, 5.6.4) after its first quote. Returns false if it does not end.
 static bool take_quoted(nc_buf *out, nc_slice *text) {
     for (size_t i = 0; i < text->length; i++) {
         uint8_t c = text->data[i];
@@ -50,7 +50,7 @@ static bool take_quoted(nc_buf *out, nc_slice *text) {
     return false;
 }
 
-/// Takes "name=value" or "name=\"value\""; false when it is neither.
+/// Takes "name=value" or "name=\"value\"". Returns false for neither.
 static bool take_parameter(nc_slice *name, nc_buf *value, nc_slice *text) {
     skip_blanks(text);
     *name = take_until(text, "=;\"");
@@ -76,7 +76,7 @@ static int hex_digit(uint8_t c) {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/// Undoes percent escapes; false for a broken one when `is_strict`, which is otherwise left as it is.
+/// Decodes percent escapes. Returns false for an invalid one if `is_strict`; otherwise keeps it.
 static bool unescape(nc_buf *out, nc_slice text, bool is_strict) {
     for (size_t i = 0; i < text.length; i++) {
         int high = text.data[i] == '%' && i + 2 < text.length ? hex_digit(text.data[i + 1]) : -1;
@@ -130,7 +130,7 @@ static bool append_extended(nc_buf *out, nc_slice value) {
     return is_good;
 }
 
-/// A plain name: UTF-8 where it is that, else ISO-8859-1.
+/// Appends a plain name: UTF-8 if it is valid, else ISO-8859-1.
 static void append_plain(nc_buf *out, nc_slice text) {
     if (nc_utf8_span(text.data, text.length) == text.length) {
         nc_buf_append(out, text);
@@ -151,7 +151,7 @@ bool nc_disposition_name(nc_buf *out, nc_slice field) {
     if (probe.length > 0 && probe.data[0] == ';') {
         text = nc_slice_make(probe.data + 1, probe.length - 1);
     } else if (probe.length == 0 || type.length == 0 || memchr(type.data, ' ', type.length) != NULL) {
-        text.length = 0; // A type alone, or nothing that anybody could read.
+        text.length = 0; // Only a type, or unparseable.
     }
     while (text.length > 0) {
         if (take_parameter(&name, &value, &text)) {
@@ -190,7 +190,7 @@ bool nc_url_last_component(nc_buf *out, nc_slice url) {
         at--;
     }
     if (at == path || at == end) {
-        return false; // "http://host", or a path that ends with a slash.
+        return false; // "http://host", or a path that ends with a slash
     }
     (void)unescape(out, nc_slice_make(url.data + at, end - at), false);
     return true;
@@ -198,7 +198,7 @@ bool nc_url_last_component(nc_buf *out, nc_slice url) {
 
 /* --- what may stand in a directory --- */
 
-/// Formatting characters, which reorder or hide what is shown, C1 controls, and characters that are none.
+/// Returns true for formatting characters, which reorder or hide text, for C1 controls and for noncharacters.
 static bool is_unseen(const uint8_t *bytes, size_t length) {
     uint32_t code = length == 2 ? (uint32_t)(bytes[0] & 0x1F) << 6 | (bytes[1] & 0x3Fu)
                     : length == 3
@@ -209,7 +209,7 @@ static bool is_unseen(const uint8_t *bytes, size_t length) {
            (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF0 && code <= 0xFFFF);
 }
 
-/// Copies what is harmless, '_' for what is not; nothing for what nobody sees.
+/// Copies harmless characters, replaces others by '_', and drops invisible ones.
 static void append_harmless(nc_buf *out, nc_slice name) {
     for (size_t i = 0; i < name.length;) {
         size_t length = nc_utf8_sequence(name.data + i, name.length - i);
@@ -254,9 +254,9 @@ static bool ends_with(nc_slice name, const char *end) {
            nc_slice_is_equal_ignoring_case(nc_slice_make(name.data + name.length - tail.length, tail.length), tail);
 }
 
-/// Shortens a name to its limit: its beginning and its extension, whole characters of both.
+/// Shortens a name to its limit: keeps its beginning and its extension, in whole characters.
 static void append_short(nc_buf *out, nc_slice name) {
-    if (name.length <= NC_SAFE_NAME_BYTES - 2) { // Room for what is put before and behind.
+    if (name.length <= NC_SAFE_NAME_BYTES - 2) { // Room for a prefix and a suffix.
         nc_buf_append(out, name);
         return;
     }
@@ -273,7 +273,7 @@ static void append_short(nc_buf *out, nc_slice name) {
     nc_buf_append(out, nc_slice_make(name.data + name.length - extension, extension));
 }
 
-/// Without the dots and blanks at its end.
+/// Returns the name without trailing dots and blanks.
 static nc_slice without_tail(nc_slice name) {
     while (name.length > 0 && (name.data[name.length - 1] == '.' || name.data[name.length - 1] == ' ')) {
         name.length--;
@@ -281,7 +281,7 @@ static nc_slice without_tail(nc_slice name) {
     return name;
 }
 
-/// Appends a name whose end is harmless too: what was cut may end otherwise than the whole did.
+/// Appends a name with a harmless end. A truncated name may end differently from the whole.
 static void append_ended(nc_buf *out, nc_slice name) {
     size_t from = out->length;
     append_short(out, name);
@@ -290,7 +290,7 @@ static void append_ended(nc_buf *out, nc_slice name) {
     }
     nc_slice kept = without_tail(nc_slice_make(out->data + from, out->length - from));
     out->length = from + kept.length;
-    // The names of what is not whole yet belong to the downloads themselves.
+    // These names are reserved for partial files.
     bool is_ours = ends_with(kept, ".part") || ends_with(kept, ".part.nk") || ends_with(kept, ".part.nk~") ||
                    ends_with(kept, ".part.new");
     nc_buf_append(out, nc_slice_of(is_ours ? "_" : ""));
@@ -311,7 +311,7 @@ void nc_safe_name(nc_buf *out, nc_slice name) {
     if (rest.length == 0) {
         nc_buf_append(out, nc_slice_of("download"));
     } else {
-        // "-rf" is an option and "~" a home to a shell; "con.txt" is a device to Windows.
+        // "-rf" is an option and "~" a home directory to a shell; "con.txt" is a device in Windows.
         bool is_odd = rest.data[0] == '-' || rest.data[0] == '~' || is_reserved(rest);
         nc_buf_append(out, nc_slice_of(is_odd ? "_" : ""));
         append_ended(out, rest);

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// The longest ending of ours is ".part.nk~".
+/// The longest suffix is ".part.nk~".
 enum { ENDING_BYTES = 9, MAX_NAME_BYTES = 255, BLOCK_BYTES = 256 * 1024, PART_MODE = 0666, RECORD_MODE = 0600 };
-/// While it is a part, others may not write to it: it could not be trusted. The whole file gets the usual mode.
+/// A partial file that others may write cannot be trusted. The complete file gets the usual mode.
 enum { MAX_OPENINGS = 8, OTHERS_WRITE = 0022 };
 
 /* --- names --- */
@@ -49,7 +49,8 @@ nc_status nc_partial_open_folder(nc_partial *partial, nc_slice path, nc_error *e
     return partial->folder_fd >= 0 ? NC_OK : nc_file_fail(err, partial->folder, "opened as a directory", errno);
 }
 
-/// A name that has no room for our endings is shortened; a number made of all of it takes the place of the rest.
+/// Writes the name of the partial file. A name without room for the suffixes is shortened; a hash of the whole name
+/// replaces the rest.
 static void write_part_name(char *out, nc_slice name) {
     if (name.length + ENDING_BYTES <= MAX_NAME_BYTES) {
         (void)snprintf(out, NC_PARTIAL_NAME_BYTES, "%.*s.part", (int)name.length, (const char *)name.data);
@@ -97,7 +98,7 @@ static int rename_fresh(const nc_partial *partial) {
     return result;
 }
 
-/// Writes the record under its other name; whatever was there, even a link, is removed and not followed.
+/// Writes the record under its temporary name. Anything there, even a link, is removed and not followed.
 static nc_status write_record(nc_partial *partial, nc_slice text, bool syncs, nc_error *err) {
     const nc_file_ops *ops = &partial->ops;
     if (nc_files_unlink_at(ops, partial->folder_fd, partial->fresh) != 0) {
@@ -134,7 +135,7 @@ static nc_status lock(nc_partial *partial, nc_error *err) {
     int result;
     NC_FILE_RETRYING(result, partial->ops.lock(partial->ops.ctx, partial->fd, &range, false));
     if (result == 0 || errno == ENOLCK || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
-        return NC_OK; // Where a file system knows no locks, one process at a time is the caller's affair.
+        return NC_OK; // If a file system has no locks, the caller must ensure that one process uses it at a time.
     }
     if (errno == EAGAIN || errno == EACCES) {
         return nc_error_set(err, NC_ERR_FILE, EBUSY, -1, "'%s/%s' is being downloaded by somebody else",
@@ -151,15 +152,15 @@ bool nc_partial_is_locked(const nc_file_ops *ops, int folder_fd, const char *par
     return is_locked;
 }
 
-/// Whether the open file is the one of the part's name still; whoever finished it has renamed it.
+/// Returns true if the open file still has the partial file's name. A process that completed it has renamed it.
 static bool is_named(const nc_partial *partial, const struct stat *open) {
     struct stat named;
     return nc_files_status_at(&partial->ops, partial->folder_fd, partial->part, &named) == 0 &&
            named.st_ino == open->st_ino && named.st_dev == open->st_dev;
 }
 
-/// A file of bytes with no record beside it was left by somebody else, a browser for one. Ours has always one: it is
-/// written before the part is made, and goes after it.
+/// Returns true for a file with bytes but no record: another program, such as a browser, left it. The engine writes the
+/// record before it creates the partial file, and removes it later.
 static bool lacks_record(const nc_partial *partial, const struct stat *info) {
     return partial->record[0] != '\0' && info->st_size > 0 && !nc_partial_has_record(partial);
 }
@@ -171,8 +172,8 @@ static nc_status refuse_anothers(const nc_partial *partial, nc_error *err) {
                         partial->folder, partial->part);
 }
 
-/// What is no part of ours: a link, a pipe, a second name of another file. Anything but that is refused, as what
-/// another user could have written is.
+/// Checks a file that is not a partial file of the engine: a link, a pipe, a second name of another file. Links and
+/// pipes are replaced. Other files, and files that another user could have written, are rejected.
 static nc_status judge_stranger(const nc_partial *partial, const struct stat *info, int code, nc_error *err) {
     if (code == EPERM && lacks_record(partial, info)) {
         return refuse_anothers(partial, err);
@@ -181,8 +182,8 @@ static nc_status judge_stranger(const nc_partial *partial, const struct stat *in
     return is_removed ? NC_OK : nc_state_file_fail(err, info, partial->folder, partial->part, code);
 }
 
-/// Opens and locks the part, when it is a file of our own. `fd` stays -1 when there is none; what stands in its place
-/// is removed, unless it is a file that somebody would miss.
+/// Opens and locks the partial file, if it is the engine's. `fd` stays -1 if there is none. Anything else in its place
+/// is removed, unless it is a file with content.
 static nc_status open_part(nc_partial *partial, struct stat *info, nc_error *err) {
     nc_state_folder folder = nc_partial_folder(partial);
     nc_error own;
@@ -197,7 +198,7 @@ static nc_status open_part(nc_partial *partial, struct stat *info, nc_error *err
             status = code == 0 ? lock(partial, err) : judge_stranger(partial, info, code, err);
         }
         bool is_there = status == NC_OK && code == 0 && is_named(partial, info);
-        // Only now: a download that ends removes its record while it holds the lock.
+        // Only with the lock: a download that ends removes its record while it holds the lock.
         if (is_there && lacks_record(partial, info)) {
             status = refuse_anothers(partial, err);
         } else if (is_there) {
@@ -205,7 +206,7 @@ static nc_status open_part(nc_partial *partial, struct stat *info, nc_error *err
         }
         nc_files_close_locked(&partial->ops, &partial->fd);
         if (status != NC_OK) {
-            return status; // Without the lock it is not ours to touch.
+            return status; // Without the lock it must not be touched.
         }
         if (code != 0 && nc_files_unlink_at(&partial->ops, partial->folder_fd, partial->part) != 0) {
             return nc_file_fail_in(err, partial->folder, partial->part, "removed", errno);
@@ -248,7 +249,7 @@ static void add_to_sum(void *ctx, nc_slice block) {
     nc_checksum_update(ctx, block);
 }
 
-/// Reads what the record says is there; false when it is something else.
+/// Verifies the bytes that the record describes. `*is_good` is false if they differ.
 static nc_status prove(nc_partial *partial, const nc_record *record, nc_checksum *sums, bool *is_good, nc_error *err) {
     uint8_t found[NC_CHECKSUM_BYTES];
     nc_status status = NC_OK;
@@ -259,7 +260,7 @@ static nc_status prove(nc_partial *partial, const nc_record *record, nc_checksum
         status = read_through(partial, piece->start, piece->proven, add_to_sum, &sums[i], err);
         nc_checksum sum = sums[i];
         nc_checksum_finish(found, &sum);
-        // What could not be read to its end is not found to be wrong.
+        // A read failure does not prove that the bytes differ.
         *is_good = status != NC_OK || memcmp(found, piece->sum, sizeof found) == 0;
     }
     return status;
@@ -292,10 +293,10 @@ nc_status nc_partial_open(nc_partial *partial, nc_slice url, nc_kept_record *kep
     return status;
 }
 
-/* --- beginning anew --- */
+/* --- creation --- */
 
-// What is new has nothing to be cut off, and ext4 would take cutting it for a file that is being replaced: closing it
-// would wait until all of it is on disk.
+// A new file is not truncated. ext4 would treat that as the replacement of a file, and close() would wait until all of
+// it is on disk.
 static nc_status resize(nc_partial *partial, bool is_new, uint64_t allocated_bytes, nc_error *err) {
     const nc_file_ops *ops = &partial->ops;
     int result = is_new ? 0 : nc_files_truncate(ops, partial->fd, 0);
@@ -303,7 +304,7 @@ static nc_status resize(nc_partial *partial, bool is_new, uint64_t allocated_byt
         NC_FILE_RETRYING(result, ops->allocate(ops->ctx, partial->fd, (off_t)allocated_bytes));
     }
     if (result < 0 && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)) {
-        result = 0; // The file system allocates as it is written.
+        result = 0; // The file system allocates while it is written.
     }
     return result == 0 ? NC_OK : nc_file_fail_in(err, partial->folder, partial->part, "written", errno);
 }
@@ -311,7 +312,7 @@ static nc_status resize(nc_partial *partial, bool is_new, uint64_t allocated_byt
 nc_status nc_partial_begin(nc_partial *partial, nc_slice record, uint64_t allocated_bytes, nc_error *err) {
     struct stat info = {0};
     nc_status status = partial->fd < 0 ? open_part(partial, &info, err) : NC_OK;
-    // The record first: whatever lies there later, it is known whose it is, and that nothing of it is proven.
+    // The record first: then the owner of any later bytes is known, and that none is verified.
     status = status == NC_OK && record.length > 0 ? write_record(partial, record, false, err) : status;
     bool is_new = partial->fd < 0;
     if (status == NC_OK && is_new) {
@@ -333,7 +334,7 @@ void nc_partial_discard(nc_partial *partial) {
         return;
     }
     bool is_ours = partial->fd >= 0 && nc_file_status(ops, partial->fd, &info) == 0 && is_named(partial, &info);
-    // A part that stays needs its record: without one it would be somebody else's.
+    // A partial file that cannot be removed keeps its record. Otherwise it would count as another program's.
     if (is_ours && nc_files_unlink_at(ops, partial->folder_fd, partial->part) == 0) {
         (void)nc_files_unlink_at(ops, partial->folder_fd, partial->record);
         (void)nc_files_unlink_at(ops, partial->folder_fd, partial->fresh);
@@ -342,7 +343,7 @@ void nc_partial_discard(nc_partial *partial) {
 
 /* --- the end --- */
 
-// A kill leaves more than is proven, and how long the whole is may be known only later.
+// A kill leaves more bytes than the checkpoint, and the total length may become known only later.
 nc_status nc_partial_trim(nc_partial *partial, uint64_t whole_bytes, nc_error *err) {
     struct stat info;
     if (nc_file_status(&partial->ops, partial->fd, &info) != 0) {

@@ -20,8 +20,8 @@ bool nc_partial_is_directory(const nc_file_ops *ops, const char *path) {
     return is_directory;
 }
 
-/// A rename asks nobody but the directory, and would take away a file that its owner has protected. One that is a
-/// program under way is not written: it goes on with the old bytes.
+/// A rename only needs permissions of the directory, so it would replace a write-protected file. A running program is
+/// not a reason to refuse: it continues with the old bytes.
 static nc_status check_writable(const nc_file_ops *ops, const char *path, nc_error *err) {
     int fd = nc_file_open(ops, path, O_WRONLY | O_NONBLOCK, 0);
     if (fd < 0 && errno != ETXTBSY && errno != ENOENT) {
@@ -47,13 +47,13 @@ nc_status nc_partial_check_place(nc_partial *partial, const char *path, bool may
         return nc_file_fail(err, path, "written", EEXIST);
     }
     if (!S_ISREG(info.st_mode)) {
-        return NC_OK; // The link goes, and what it leads to stays.
+        return NC_OK; // The link is replaced, and its target stays.
     }
     partial->mode = (info.st_mode & ALL_RW) | OWNER_RW;
     return check_writable(ops, path, err);
 }
 
-/// The directory of a path, whose names are to be on disk.
+/// Syncs the directory of a path.
 static nc_status sync_directory(const nc_file_ops *ops, const char *path, nc_error *err) {
     const char *slash = strrchr(path, '/');
     size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
@@ -79,21 +79,21 @@ static int move(const nc_file_ops *ops, int folder_fd, const char *name, const c
     return result;
 }
 
-/// What somebody who writes into the old file would leave as it is.
+/// Keeps the properties that writing into the old file would keep.
 static nc_status keep_rights(const nc_partial *partial, const char *path, nc_error *err) {
     const nc_file_ops *ops = &partial->ops;
     struct stat old;
     if (nc_files_status_at(ops, AT_FDCWD, path, &old) != 0 || !S_ISREG(old.st_mode)) {
         return NC_OK;
     }
-    // Where a file system has no such bits, nothing is lost.
+    // If a file system has no such permissions, nothing is lost.
     bool is_kept = nc_files_set_rights(ops, partial->fd, &old) == 0 || errno == EPERM || errno == EOPNOTSUPP;
     return is_kept ? NC_OK
                    : nc_file_fail_in(err, partial->folder, partial->part, "given the mode of what it replaces", errno);
 }
 
-/// The permissions to write that a new file gets here, and a part may not have. The process's umask cannot be read
-/// without being changed, so a file that is made shows it.
+/// Returns the write permissions that a new file gets here and a partial file must not have. The umask cannot be read
+/// without changing it, so a file is created to find them.
 static mode_t others_bits(const nc_partial *partial) {
     const nc_file_ops *ops = &partial->ops;
     struct stat usual = {0};
@@ -108,16 +108,16 @@ static mode_t others_bits(const nc_partial *partial) {
     return is_known ? usual.st_mode & OTHERS_WRITE : 0;
 }
 
-/// Adds them to a file that is no part any more.
+/// Adds them to a file that is complete.
 static void add_bits(const nc_partial *placed, mode_t bits) {
     struct stat info;
     if (bits != 0 && nc_file_status(&placed->ops, placed->fd, &info) == 0) {
-        int ignored; // The file is whole, and its owner can read it.
+        int ignored; // The file is complete, and its owner can read it.
         NC_FILE_RETRYING(ignored, placed->ops.set_mode(placed->ops.ctx, placed->fd, (info.st_mode | bits) & ALL_RW));
     }
 }
 
-/// A file of this name's own beside the place, empty and locked: no other download's part, and no other copy's.
+/// Opens an empty, locked file beside the destination, with a name that no other partial file and no other copy has.
 static nc_status begin_copy(nc_partial *copy, const nc_partial *partial, const char *path, nc_error *err) {
     const char *slash = strrchr(path, '/');
     const char *last = slash == NULL ? path : slash + 1;
@@ -135,7 +135,7 @@ static nc_status begin_copy(nc_partial *copy, const nc_partial *partial, const c
     if (status != NC_OK) {
         return status;
     }
-    // It has no record: what is left of it is of use to nobody, and begun anew by the next copy.
+    // It has no record. A left-over copy is useless, and the next copy overwrites it.
     size_t length = strlen(copy->part);
     (void)snprintf(copy->part + length, sizeof copy->part - length, ".new");
     copy->record[0] = '\0';
@@ -168,7 +168,7 @@ static nc_status copy_bytes(const nc_partial *copy, const nc_partial *partial, n
     return status;
 }
 
-/// Another file system: a copy beside the place, which is then renamed as the part would be, and its name is on disk.
+/// On another file system: copies to a file beside the destination, renames it like a partial file, and syncs its name.
 static nc_status copy_over(const nc_partial *partial, const char *path, bool replaces, mode_t bits, nc_error *err) {
     nc_partial copy;
     nc_status status = begin_copy(&copy, partial, path, err);
@@ -221,8 +221,8 @@ nc_status nc_partial_place(nc_partial *partial, const char *path, bool replaces,
         }
     }
     add_bits(partial, is_elsewhere ? 0 : bits);
-    // The file is there: a record that stays is litter, not a failure. The inventory passes over one without a part,
-    // and a purge or the next download of this name clears it.
+    // The file is complete, so a remaining record is not a failure. The inventory skips a record without a partial
+    // file, and a purge or the next download of this name removes it.
     if (!is_elsewhere || nc_files_unlink_at(ops, partial->folder_fd, partial->part) == 0) {
         (void)nc_files_unlink_at(ops, partial->folder_fd, partial->record);
         (void)nc_files_unlink_at(ops, partial->folder_fd, partial->fresh);
