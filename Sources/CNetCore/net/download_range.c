@@ -34,7 +34,7 @@ bool nc_decimal_read(uint64_t *out, nc_slice text) {
     return value <= INT64_MAX;
 }
 
-/// Cuts what stands before `mark` off the text; false without one.
+/// Cuts the text before `mark` off. Returns false if there is none.
 static bool cut(nc_slice *head, nc_slice *text, char mark) {
     const uint8_t *at = text->length > 0 ? memchr(text->data, mark, text->length) : NULL;
     if (at == NULL) {
@@ -77,7 +77,7 @@ bool nc_content_range_parse(nc_content_range *out, nc_slice text) {
 
 /* --- digests --- */
 
-/// A member's value: base64 within colons (RFC 9651, 3.3.5) or bare, and as hex in some servers' Digest.
+/// Reads a member's value: base64 between colons (RFC 9651, 3.3.5) or bare, or hex in some servers' Digest.
 static bool read_digest(uint8_t *out, size_t length, nc_slice value, bool is_structured) {
     nc_buf bytes = nc_buf_init(NC_DIGEST_MAX_BYTES + 4);
     if (is_structured) {
@@ -110,7 +110,7 @@ void nc_digests_take(nc_download_digests *digests, nc_slice field, bool is_struc
         }
         name = trim(name);
         if (cut(&rest, &value, ';')) {
-            value = rest; // Parameters mean nothing here.
+            value = rest; // Parameters are ignored.
         }
         value = trim(value);
         if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("sha-256"))) {

@@ -8,7 +8,7 @@ static const char first_line[] = "netkit partial download 1\n";
 
 /* --- writing --- */
 
-/// A value on one line: what would end it is escaped.
+/// Appends a value on one line; line ends are escaped.
 static void append_line(nc_buf *out, const char *name, nc_slice value) {
     static const char digits[] = "0123456789abcdef";
     nc_buf_append(out, nc_slice_of(name));
@@ -105,7 +105,7 @@ static bool read_hex(uint8_t *out, size_t length, nc_slice text) {
     return true;
 }
 
-/// Takes what stands before the next `mark`, and the mark; false without one.
+/// Takes the text before the next `mark`, and the mark. Returns false if there is none.
 static bool take(nc_slice *out, nc_slice *text, char mark) {
     const uint8_t *at = text->length > 0 ? memchr(text->data, mark, text->length) : NULL;
     if (at == NULL) {
@@ -124,7 +124,7 @@ static bool read_number(uint64_t *out, nc_slice text) {
     return nc_decimal_read(out, text);
 }
 
-/// `texts` has room for all of it, so that it never moves.
+/// `texts` has room for everything, so it never moves.
 static bool read_text(nc_slice *out, nc_buf *texts, nc_slice value) {
     size_t at = texts->length;
     for (size_t i = 0; i < value.length; i++) {
@@ -206,7 +206,7 @@ static bool makes_sense(const nc_record *record) {
            (record->total == NC_LENGTH_UNKNOWN || at == record->total);
 }
 
-/// The text in front of its check, when that is right.
+/// Cuts off the checksum. Returns false if it is wrong.
 static bool check(nc_slice *text) {
     enum { CHECK_BYTES = 6 + 2 * NC_CHECKSUM_BYTES + 1 };
     uint8_t said[NC_CHECKSUM_BYTES];

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/// Hands out room from one block; without a block it only counts.
+/// Allocates from one block; without a block it only counts.
 typedef struct arena {
     uint8_t *base;
     size_t used;

@@ -38,7 +38,7 @@ bool nc_download_lay_one(nc_download *download, uint64_t end) {
 void nc_download_lay_over(nc_download *download, nc_segment *segment, uint64_t end) {
     for (size_t i = 0; i < download->segment_count; i++) {
         if (download->segments[i] != segment) {
-            nc_free(download->segments[i]); // Nobody else was asked yet.
+            nc_free(download->segments[i]); // no other segment has a transfer yet
         }
     }
     download->segments[0] = segment;
@@ -81,7 +81,7 @@ bool nc_download_split(nc_download *download, size_t count) {
     download->segments = room;
     for (size_t i = 1; i < count; i++) {
         if (add(download, i * share, i + 1 == count ? total : (i + 1) * share) == NULL) {
-            // Those that are there have to reach the end.
+            // The existing segments must reach the end.
             download->segments[download->segment_count - 1]->end = total;
             break;
         }

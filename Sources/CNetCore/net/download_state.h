@@ -1,8 +1,8 @@
-/// A download between start and on_done. It belongs to the loop thread, but for its orders, which are under the
-/// engine's mutex, and for what a job works on while the worker has it.
+/// A download between start and on_done. It belongs to the event loop thread, except for its commands, which the
+/// engine's mutex guards, and the fields of a job while the worker thread has it.
 ///
-/// It is a row of segments that cover the file without gaps. One is enough; with several each has a transfer of its
-/// own, and one whose server says no is left to the one before it, or for later.
+/// It is a row of segments that cover the file without gaps. One is enough. With several, each has its own transfer. If
+/// the server refuses a segment, the previous segment takes it over, or it is retried later.
 #ifndef NETCORE_PRIVATE_DOWNLOAD_STATE_H
 #define NETCORE_PRIVATE_DOWNLOAD_STATE_H
 
@@ -22,61 +22,60 @@ typedef enum nc_segment_phase {
     NC_SEGMENT_ASKED,   // its transfer has no head yet
     NC_SEGMENT_RUNNING, // its head was accepted
     NC_SEGMENT_DONE,
-    NC_SEGMENT_DROPPED // another one has its bytes; it goes with the end of its transfer
+    NC_SEGMENT_DROPPED // another segment has its bytes; it is freed when its transfer ends
 } nc_segment_phase;
 
-/// So often a segment is asked for: beside others at first, then alone.
+/// How often a segment is requested: first concurrently with others, then alone.
 enum { NC_SEGMENT_MAX_REFUSALS = 3 };
 
 typedef struct nc_segment {
     nc_download *download;
     nc_segment_phase phase;
     uint64_t start;
-    uint64_t end;  // NC_LENGTH_UNKNOWN: as far as it goes
-    uint64_t done; // bytes in place, from the start
+    uint64_t end;  // NC_LENGTH_UNKNOWN: to the end of the file
+    uint64_t done; // bytes written, from the start
     nc_checksum sum;
-    nc_transfer_id transfer; // 0: none
-    bool gives_all;          // its transfer goes on behind its end
+    nc_transfer_id transfer; // 0 for none
+    bool gives_all;          // its transfer continues after its end
     uint32_t refusals;
-    bool is_primary; // the first one that was asked: what its head says decides
-    bool has_range;  // was asked for: first to last
+    bool is_primary; // the first one requested: its head decides
+    bool has_range;  // a range was requested: first to last
     uint64_t first;
     uint64_t last;
-    size_t overlap_at; // of the bytes that are compared
+    size_t overlap_at; // offset of the bytes to compare
     size_t overlap_length;
-    uint64_t
-        same_total; // that the whole has, being of the version that is held; NC_LENGTH_UNKNOWN when nothing is known
+    uint64_t same_total; // total of the stored version; NC_LENGTH_UNKNOWN if unknown
     uint8_t overlap[NC_PARTIAL_OVERLAP_BYTES];
 } nc_segment;
 
 typedef enum nc_download_phase {
-    NC_DOWNLOAD_PREPARING, // the worker looks what is there
+    NC_DOWNLOAD_PREPARING, // the worker thread looks for stored bytes
     NC_DOWNLOAD_ASKING,    // no head was accepted
-    NC_DOWNLOAD_PLACING,   // a head was; where the file goes is asked for
-    NC_DOWNLOAD_OPENING,   // the worker makes the file
+    NC_DOWNLOAD_PLACING,   // a head was accepted; the destination is requested
+    NC_DOWNLOAD_OPENING,   // the worker thread creates the file
     NC_DOWNLOAD_RUNNING,
-    NC_DOWNLOAD_ENDING, // the worker puts it in its place, or proves what there is
+    NC_DOWNLOAD_ENDING, // the worker thread moves it to its destination, or writes a checkpoint
 } nc_download_phase;
 
 enum { NC_DOWNLOAD_ORDER_PAUSE = 1, NC_DOWNLOAD_ORDER_RESUME = 2, NC_DOWNLOAD_ORDER_PRIORITY = 4 };
 enum { NC_DOWNLOAD_ORDER_PLACE = 8, NC_DOWNLOAD_ORDER_CANCEL = 16, NC_DOWNLOAD_ORDER_MISPLACE = 32 };
 
 struct nc_download {
-    nc_link link; // of the engine's, under its mutex
+    nc_link link; // in the engine's list, guarded by its mutex
     nc_engine *engine;
     nc_download_id id;
     nc_download_sink sink;
     nc_kept_request kept;
     nc_slice url; // without credentials; in `url_text`
     nc_buf url_text;
-    char *base;                  // where relative paths begin; NULL when nobody knows
-    char *path;                  // with it in front
-    size_t given_at;             // where in the destination begins what was given
-    char *folder;                // for the partial; NULL: where the file goes
+    char *base;                  // base of relative paths; NULL if unknown
+    char *path;                  // absolute
+    size_t given_at;             // offset of the given path in the destination
+    char *folder;                // for the partial file; NULL: the destination's directory
     nc_download_options options; // its pointers and slices are not used
-    nc_download_digests wanted;  // by the caller
+    nc_download_digests wanted;  // given by the caller
 
-    // Orders, under the engine's mutex.
+    // Commands, guarded by the engine's mutex.
     uint8_t orders;
     nc_priority ordered_priority;
     char *ordered_path;
@@ -84,45 +83,45 @@ struct nc_download {
     bool is_order_listed;
     atomic_bool is_cancelled;
 
-    // The worker's while `is_working`, but for the partial's descriptor.
+    // The worker thread's while `is_working`, except the partial file's descriptor.
     nc_work work;
     nc_answer answer;
     bool is_working;
     nc_error job_error;
     nc_buf job_text; // a record
     nc_partial partial;
-    char *placed_path; // the answer to on_destination; NULL: the path given
-    char *target;      // the file's path; NULL while its name is not known
-    nc_buf head_name;  // what the head calls the file
-    bool is_whole;     // the ending job is to put it in its place
-    bool begins_anew;  // the opening job is to make an empty file
-    bool has_begun;    // and did: what is there is of this download alone
-    bool is_kept;      // something is left of it
+    char *placed_path; // result of on_destination; NULL: the given path
+    char *target;      // the file's path; NULL while its name is unknown
+    nc_buf head_name;  // the file name from the head
+    bool is_whole;     // the ending job must move it to its destination
+    bool begins_anew;  // the opening job must create an empty file
+    bool has_begun;    // and did so: all bytes are of this download
+    bool is_kept;      // some of it is left on disk
     uint64_t allocated_bytes;
-    uint64_t whole_bytes; // of the file that the ending job puts in its place
+    uint64_t whole_bytes; // length of the file that the ending job moves
     nc_kept_record recorded;
     nc_checksum *recorded_sums;
 
-    // The loop's.
+    // Event loop thread only.
     nc_download_phase phase;
     nc_segment **segments;
     size_t segment_count;
-    uint32_t active_count; // transfers
+    uint32_t active_count; // number of transfers
     bool is_paused;
-    bool is_dirty; // bytes came since the last record
-    bool is_coded; // what comes has a content coding, and can never be gone on with
+    bool is_dirty; // bytes arrived since the last record
+    bool is_coded; // the response has a content coding, so it can never be resumed
     bool may_split;
     bool has_failed;
-    bool is_complete; // nothing needs to be fetched
+    bool is_complete; // nothing has to be fetched
     bool wants_restart;
     bool has_restarted;
     bool tried_to_resume;
     bool has_told_resumed;
     nc_error error;
-    nc_error refusal; // the last one, of a transfer that was not alone
-    nc_buf texts;     // of the validators
+    nc_error refusal; // the last failure of a segment that was requested concurrently
+    nc_buf texts;     // storage of the validators
     nc_validators validators;
-    nc_download_digests digests; // by the server
+    nc_download_digests digests; // given by the server
     uint64_t total;
     uint64_t resumed_bytes;
     uint64_t fetched_bytes;
@@ -132,40 +131,40 @@ struct nc_download {
     nc_progress_state progress;
 };
 
-/// Cancels all downloads of an engine that closes; on the loop.
+/// Cancels all downloads of a closing engine, on the event loop.
 void nc_download_cancel_all(nc_engine *engine);
 
 /* --- download_jobs.c: on the worker --- */
 
-/// Looks what is there: folder, name, partial, record.
+/// Looks for stored bytes: directory, name, partial file, record.
 void nc_download_prepare(nc_work *work);
-/// Makes the file, or finds out whether it may be made.
+/// Creates the file, or checks that it can be created.
 void nc_download_open(nc_work *work);
-/// Proves what was written.
+/// Writes a checkpoint.
 void nc_download_claim(nc_work *work);
-/// Puts the whole file in its place, or leaves what there is so that it can be gone on with.
+/// Moves the complete file to its destination, or leaves a partial file that can be resumed.
 void nc_download_end(nc_work *work);
 
 /* --- download_segments.c: on the loop --- */
 
-/// Lays out one segment for the whole; none has a transfer. False without memory.
+/// Creates one segment for everything, without a transfer. Returns false if memory is exhausted.
 NC_NODISCARD bool nc_download_lay_one(nc_download *download, uint64_t end);
-/// Makes a segment that has a transfer the only one, from the start.
+/// Makes a segment with a transfer the only one, from the start of the file.
 void nc_download_lay_over(nc_download *download, nc_segment *segment, uint64_t end);
-/// Lays out the record's pieces. False without memory.
+/// Creates the segments of the record. Returns false if memory is exhausted.
 NC_NODISCARD bool nc_download_lay_record(nc_download *download);
-/// Cuts the one segment that runs into as many as are wanted. False without memory.
+/// Splits the only running segment into the wanted number. Returns false if memory is exhausted.
 NC_NODISCARD bool nc_download_split(nc_download *download, size_t count);
-/// The segment behind one; NULL for the last.
+/// Returns the next segment; NULL after the last.
 nc_segment *nc_download_next_segment(const nc_download *download, const nc_segment *segment);
-/// Takes the segment behind into this one.
+/// Merges the next segment into this one.
 void nc_download_absorb_next(nc_download *download, nc_segment *segment);
 void nc_download_free_segments(nc_download *download);
-/// Bytes that are there.
+/// Returns the number of stored bytes.
 uint64_t nc_download_held(const nc_download *download);
-/// Where the file goes, as far as that is known: the file, or a directory.
+/// Returns the destination as far as it is known: the file, or a directory.
 const char *nc_download_destination(const nc_download *download);
-/// Writes the record of how it stands to job_text; false without memory.
+/// Writes the current record to job_text. Returns false if memory is exhausted.
 NC_NODISCARD bool nc_download_write_record(nc_download *download);
 
 /* --- download_transfers.c: on the loop --- */
@@ -175,30 +174,30 @@ void nc_download_ask(nc_download *download, nc_segment *segment);
 
 /* --- download_course.c: on the loop --- */
 
-/// Sends the first request, or the first after all was found useless.
+/// Sends the first request, or the first one after all stored bytes were discarded.
 void nc_download_begin(nc_download *download);
-/// Goes on with whatever is due after something has ended.
+/// Continues with the next steps after something has ended.
 void nc_download_step_on(nc_download *download);
-/// Ends it with the first reason; `err` is copied.
+/// Ends the download with its first error; `err` is copied.
 void nc_download_fail(nc_download *download, const nc_error *err);
 void nc_download_fail_with(nc_download *download, nc_status status, const char *what);
-/// A head was accepted: whose it is, and where the file goes, is settled before its body comes.
+/// Handles an accepted head: its segment and the destination are determined before its body arrives.
 void nc_download_accept(nc_download *download, const nc_response *response, const nc_download_facts *facts);
-/// Bytes came: proves and tells them when it is time.
+/// Counts received bytes. Writes a checkpoint and reports progress when they are due.
 void nc_download_note_bytes(nc_download *download, uint64_t bytes);
-/// Tells how far it is.
+/// Reports progress.
 void nc_download_tell(nc_download *download, bool is_last);
-/// Gives a job to the worker; `arrive` follows on the loop.
+/// Submits a job to the worker thread. `arrive` is called on the event loop after it.
 void nc_download_work(nc_download *download, void (*run)(nc_work *work), void (*arrive)(nc_answer *answer));
-/// The end of everything: tells the caller and frees it.
+/// Ends the download: calls on_done and frees it.
 void nc_download_finish(nc_download *download);
-/// Frees one that nobody knows.
+/// Frees a download that is not in the engine's list.
 void nc_download_free(nc_download *download);
-/// What an order asks for.
+/// Executes the commands.
 void nc_download_obey(nc_answer *answer);
-/// The answer to nc_download_prepare().
+/// Continues after nc_download_prepare().
 void nc_download_prepared(nc_answer *answer);
-/// Where the file goes is known: it is made, or looked at.
+/// Continues when the destination is known: creates the file, or checks it.
 void nc_download_place_known(nc_download *download);
 
 #endif

@@ -1,4 +1,4 @@
-/// What a response's fields say of a download: ranges, names, digests. Pure.
+/// Parsers for ranges, file names and digests in a response's fields. Pure.
 #ifndef NETCORE_PRIVATE_DOWNLOAD_TEXT_H
 #define NETCORE_PRIVATE_DOWNLOAD_TEXT_H
 
@@ -7,19 +7,19 @@
 
 /// Content-Range (RFC 9110, 14.4).
 typedef struct nc_content_range {
-    bool is_unsatisfied; // "bytes */N": first and last mean nothing
+    bool is_unsatisfied; // "bytes */N": first and last are meaningless
     uint64_t first;
     uint64_t last;
     uint64_t total; // NC_LENGTH_UNKNOWN for '*'
 } nc_content_range;
 
-/// Reads one; false when it is none, or another unit.
+/// Parses a Content-Range. Returns false if it is invalid, or has another unit.
 bool nc_content_range_parse(nc_content_range *out, nc_slice text);
 
-/// Reads digits alone; false when there are none, others, or too many.
+/// Parses a number. Returns false if there are no digits, other characters or too many digits.
 bool nc_decimal_read(uint64_t *out, nc_slice text);
 
-/// Digests that a file must have.
+/// The expected digests of a file.
 typedef struct nc_download_digests {
     bool has_sha256;
     bool has_md5;
@@ -27,22 +27,21 @@ typedef struct nc_download_digests {
     uint8_t md5[NC_MD5_BYTES];
 } nc_download_digests;
 
-/// Takes what a Repr-Digest or Content-Digest (RFC 9530) says, `is_structured`, or a Digest (RFC 3230). Unknown
-/// algorithms and malformed members are passed over.
+/// Adds the digests of a Repr-Digest or Content-Digest field (RFC 9530; `is_structured`) or a Digest field (RFC 3230).
+/// Unknown algorithms and malformed members are skipped.
 void nc_digests_take(nc_download_digests *digests, nc_slice field, bool is_structured);
-/// Whether no digest that both have differs.
+/// Returns true if all digests that both have are equal.
 bool nc_digests_agree(const nc_download_digests *a, const nc_download_digests *b);
 
-/// The longest name that is made up, in bytes.
+/// The longest generated name, in bytes.
 enum { NC_SAFE_NAME_BYTES = 200 };
 
-/// Appends the file name that Content-Disposition gives (RFC 6266, RFC 8187), as UTF-8 and as it came; false when it
-/// gives none.
+/// Appends the file name of Content-Disposition (RFC 6266, RFC 8187) as UTF-8, unchanged. Returns false if it has none.
 bool nc_disposition_name(nc_buf *out, nc_slice field);
-/// Appends the last component of a URL's path, decoded; false when there is none.
+/// Appends the last component of a URL's path, decoded. Returns false if there is none.
 bool nc_url_last_component(nc_buf *out, nc_slice url);
-/// Appends a name that is one component of a path on any system, is not hidden, moves no cursor and is at most
-/// NC_SAFE_NAME_BYTES long; "download" when nothing is left of it.
+/// Appends a safe file name: one path component on every system, not hidden, without control characters, at most
+/// NC_SAFE_NAME_BYTES long. It is "download" if nothing is left.
 void nc_safe_name(nc_buf *out, nc_slice name);
 
 #endif

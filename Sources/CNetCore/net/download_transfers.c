@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Of a page that says why there is no file.
+/// Limit of an error page.
 enum { MAX_ERROR_BODY_BYTES = 1024 * 1024, RANGE_BYTES = 64 };
 
 /* --- asking --- */
 
-/// The last bytes in place are asked for again: a server that has something else there is found out.
+/// Requests the last stored bytes again, to detect that the server has other ones.
 static bool take_overlap(nc_segment *segment) {
     nc_download *download = segment->download;
     bool is_whole = segment->end != NC_LENGTH_UNKNOWN && segment->start + segment->done == segment->end;
@@ -35,7 +35,7 @@ static bool take_overlap(nc_segment *segment) {
     return got == (ssize_t)segment->overlap_length;
 }
 
-/// Before the whole replaces what is held of the same version: keeps the first bytes, with which it has to begin.
+/// Before the whole file replaces stored bytes of the same version: keeps the first bytes, which must match.
 static size_t take_start(nc_segment *segment) {
     nc_download *download = segment->download;
     const nc_segment *first = download->segments[0];
@@ -68,13 +68,13 @@ static void add_fields(nc_segment *segment, nc_request *request, char *range) {
     request->header_count = count;
 }
 
-/// The rate is the download's: those under way share it, and each has some of it. 0 is none at all.
+/// Returns a transfer's share of the download's rate, at least 1. A rate of 0 means none.
 static uint64_t share_of_rate(const nc_download *download, uint32_t sharers) {
     uint64_t rate = download->kept.request.limits.max_receive_bytes_per_s;
     return rate == 0 || rate >= sharers ? rate / sharers : 1;
 }
 
-/// After their number has changed.
+/// Called when their number has changed.
 static void share_rate(nc_download *download) {
     if (download->active_count == 0 || download->kept.request.limits.max_receive_bytes_per_s == 0) {
         return;
@@ -126,7 +126,7 @@ void nc_download_ask(nc_download *download, nc_segment *segment) {
     }
 }
 
-/* --- what comes --- */
+/* --- responses --- */
 
 static nc_download_question question_of(const nc_segment *segment) {
     const nc_download *download = segment->download;
@@ -145,7 +145,7 @@ static nc_download_question question_of(const nc_segment *segment) {
     };
 }
 
-/// What only one part of the file was asked for, and is refused, is left to the segment before it, or for later.
+/// Handles the refusal of a range. The previous segment takes it over, or it is retried later.
 static nc_verdict refuse(nc_segment *segment) {
     segment->refusals++;
     segment->phase = NC_SEGMENT_WAITING;
@@ -159,7 +159,7 @@ static nc_verdict decide(nc_segment *segment, const nc_response *response) {
     nc_download_question question = question_of(segment);
     nc_download_step step = nc_download_decide(&question, &facts);
     if (!segment->is_primary && step == NC_DOWNLOAD_FAIL_STATUS && segment->refusals + 1 == NC_SEGMENT_MAX_REFUSALS) {
-        segment->is_primary = true; // Nobody else is left to be asked: its page says why, and what is there stays.
+        segment->is_primary = true; // No other segment is left: report its error page, and keep the stored bytes.
     }
     if (!segment->is_primary && step != NC_DOWNLOAD_TAKE_PART) {
         return refuse(segment);
@@ -187,7 +187,7 @@ static nc_verdict decide(nc_segment *segment, const nc_response *response) {
         nc_download_fail_with(download, NC_ERR_BAD_RANGE, "the server sends a part of the file, but all was asked for");
         return NC_STOP;
     case NC_DOWNLOAD_FAIL_STATUS:
-        return NC_CONTINUE; // Its body is for the error.
+        return NC_CONTINUE; // The error needs its body.
     }
     if (!segment->is_primary) {
         return NC_CONTINUE;
@@ -214,15 +214,15 @@ static nc_verdict on_head(void *ctx, nc_transfer_id id, const nc_response *respo
     return is_wanted ? decide(segment, response) : NC_STOP;
 }
 
-/// Keeps a page that says why there is no file.
+/// Keeps an error page.
 static nc_verdict take_error_body(nc_download *download, nc_slice bytes) {
     size_t room = MAX_ERROR_BODY_BYTES - download->error_body.length;
     nc_buf_append(&download->error_body, nc_slice_make(bytes.data, bytes.length < room ? bytes.length : room));
     return bytes.length < room ? NC_CONTINUE : NC_STOP;
 }
 
-/// Compares what is there already, and takes it off: the start of the whole is written again all the same. Returns
-/// false when the server has something else.
+/// Compares the first bytes with stored ones and removes them from `bytes`; the start of a whole file is written again
+/// all the same. Returns false if they differ.
 static bool compare(nc_segment *segment, nc_slice *bytes) {
     size_t left = segment->overlap_length - segment->overlap_at;
     size_t length = bytes->length < left ? bytes->length : left;
@@ -235,8 +235,9 @@ static bool compare(nc_segment *segment, nc_slice *bytes) {
     return true;
 }
 
-/// How many bytes may still go to this segment; takes those behind it in when its transfer has them all. Also when
-/// what came ends just on the border: the transfer would be stopped there, and whoever answers no ranges has no other.
+/// Returns how many bytes may still go to this segment. Merges the next segments if its transfer has their bytes, also
+/// if the bytes end exactly at the border. Otherwise the transfer would be stopped there, and a server without ranges
+/// has no other.
 static uint64_t room_of(nc_segment *segment, size_t wanted) {
     nc_download *download = segment->download;
     for (;;) {
@@ -308,7 +309,7 @@ static bool is_full(const nc_segment *segment) {
 static void fail_with_status(nc_download *download, nc_response *response) {
     nc_error err;
     unsigned code = nc_response_status(response);
-    // It is the caller's only from now on, and the loop's until then.
+    // Until here it belongs to the event loop, from here on to the caller.
     if (nc_response_append_body(response, nc_buf_slice(&download->error_body)) != NC_OK) {
         nc_download_fail_with(download, NC_ERR_NO_MEMORY, "no memory for a response body");
         return;
@@ -317,14 +318,14 @@ static void fail_with_status(nc_download *download, nc_response *response) {
     nc_download_fail(download, &err);
 }
 
-/// Whether what came as the whole cannot be it: it is of the version that is held, and not as long.
+/// Returns true if a whole response is of the stored version but has another length.
 static bool is_of_wrong_length(const nc_segment *segment) {
     bool is_known = segment->gives_all && segment->same_total != NC_LENGTH_UNKNOWN;
     return (is_known && segment->start + segment->done != segment->same_total) ||
            (segment->gives_all && segment->overlap_at < segment->overlap_length);
 }
 
-/// A segment that ran: whole, or cut short.
+/// Ends a segment that ran: complete, or truncated.
 static void end_running(nc_segment *segment, const nc_error *error) {
     nc_download *download = segment->download;
     if (is_full(segment)) {

@@ -7,7 +7,7 @@
 
 enum { WORKER_THREADS = 2 };
 
-/// How long libcurl keeps an address.
+/// How long libcurl caches an address.
 enum { ADDRESS_S = 60 };
 
 void nc_engine_heed_clock(nc_engine *engine) {
@@ -44,7 +44,7 @@ static void take_options(nc_engine *engine, const nc_engine_options *options) {
 
 static void free_engine(nc_engine *engine) {
     for (uint32_t place = 0; place < engine->shared.registry.count; place++) {
-        // Results that nobody waited for.
+        // Results that were never waited for.
         if (engine->shared.registry.slots[place].transfer != NULL) {
             nc_transfer_free(engine->shared.registry.slots[place].transfer);
         }
@@ -87,7 +87,7 @@ static void stop_at_exit(nc_live_loop *live) {
     ask_to_close(NC_CONTAINER_OF(live, nc_engine, live));
 }
 
-/// Everything that can be undone by free_engine(); the loop's own half comes after.
+/// Everything that free_engine() releases; the event loop's half comes later.
 static nc_status make(nc_engine **out, const nc_engine_options *options, nc_error *err) {
     nc_engine *engine = nc_alloc_zeroed(1, sizeof *engine);
     if (engine == NULL) {
@@ -108,7 +108,7 @@ static nc_status make(nc_engine **out, const nc_engine_options *options, nc_erro
         nc_free(engine);
         return NC_ERR_NO_MEMORY;
     }
-    atomic_init(&engine->references, 2); // the owner's and the loop's
+    atomic_init(&engine->references, 2); // the owner's and the event loop's
     nc_list_init(&engine->shared.downloads);
     engine->shared.registry = nc_registry_init();
     take_options(engine, options);
@@ -218,7 +218,7 @@ nc_status nc_engine_new(nc_engine **out, const nc_engine_options *options, nc_er
 
 /* --- asking --- */
 
-/// What a call to submit is made of.
+/// The arguments of a submission.
 typedef struct submission {
     nc_engine *engine;
     const nc_request *request;
@@ -295,14 +295,14 @@ void nc_engine_cancel(nc_engine *engine, nc_transfer_id id) {
 }
 
 bool nc_engine_is_on_loop(const nc_engine *engine) {
-    // Another thread may have got the name of one that has ended.
+    // Another thread may have reused the id of one that has ended.
     return pthread_equal(engine->thread, pthread_self()) != 0 &&
            !atomic_load_explicit(&engine->has_left, memory_order_relaxed);
 }
 
 bool nc_engine_wake(nc_engine *engine) {
     if (nc_engine_is_on_loop(engine) && !engine->shared.is_ended) {
-        engine->loop.wants_drain = true; // Both are the loop's own to read and write here.
+        engine->loop.wants_drain = true; // Both are written by the event loop only, which is this thread.
         return true;
     }
     pthread_mutex_lock(&engine->shared.mutex);
@@ -318,7 +318,7 @@ bool nc_engine_wake(nc_engine *engine) {
 
 /* --- waiting --- */
 
-/// Under the mutex: waits until the transfer has ended and takes it out of the registry.
+/// Waits until the transfer has ended and removes it from the registry. The caller holds the mutex.
 static nc_status wait_and_take(nc_engine *engine, nc_transfer_id id, uint32_t timeout_ms, nc_transfer **out) {
     uint64_t deadline_ns = 0;
     for (;;) {

@@ -22,14 +22,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// libcurl gives or takes something.
+/// Records activity: libcurl delivers or takes bytes.
 static void note_step(nc_lane *lane) {
     lane->idle_turns = 0;
     lane->steps++;
 }
 
-/// libcurl 7.88 comes once for what a stream's full buffer, or none, had no room for, and not again for what lies
-/// behind that in the connection's buffer, until more arrives.
+/// After a stream's buffer was full, libcurl 7.88 reads the remaining bytes once. It reads later bytes in the
+/// connection's buffer only when more arrive.
 static void note_stream(nc_handle *handle, size_t bytes) {
     nc_lane *lane = handle->transfer->lane;
     if (!handle->transfer->may_be_multiplexed || !nc_engine_has_libcurl_7(handle->engine)) {
@@ -43,7 +43,8 @@ static void note_stream(nc_handle *handle, size_t bytes) {
     }
 }
 
-/// One line, but for trailers that came while the reader rested: libcurl keeps those, and gives them all as one.
+/// One line, except for trailers that arrived while the reader was paused: libcurl buffers those and delivers them
+/// together.
 size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data) {
     nc_transfer *transfer = ((nc_handle *)data)->transfer;
     (void)one;
@@ -67,9 +68,9 @@ size_t nc_exchange_on_header(char *bytes, size_t one, size_t length, void *data)
     return length;
 }
 
-/// Up to 8.0 libcurl keeps a pointer to the fields of a handle's last response, which it has freed, and appends to one
-/// of them when a head begins with a folded line (curl issue 11101): any server could corrupt the heap. Such a head
-/// is malformed, and here is the one place where it can be stopped before libcurl sees to it.
+/// Up to 8.0 libcurl keeps a pointer to the freed fields of a handle's last response. It appends to one of them if a
+/// head begins with a folded line (curl issue 11101), so any server could corrupt the heap. Such a head is malformed,
+/// and it can only be stopped here, before libcurl processes it.
 static nc_status look_at_head_line(nc_transfer *transfer, nc_slice line) {
     bool is_fold = line.length > 0 && (line.data[0] == ' ' || line.data[0] == '\t');
     if (!is_fold) {
@@ -107,8 +108,8 @@ size_t nc_exchange_on_body(char *bytes, size_t one, size_t length, void *data) {
     return nc_flow_receive(transfer, piece);
 }
 
-/// libcurl drops what it read behind the end of an answer, and 7.88 keeps the connection where that was the end of the
-/// head or of the chunks. The rest of it may be on its way, to answer the next request (RFC 9112, 6.3).
+/// libcurl drops bytes that it read after the end of a response. 7.88 keeps the connection if that was the end of the
+/// head or of the chunks. More of them may still arrive, and would be taken for the next response (RFC 9112, 6.3).
 int nc_exchange_on_said(CURL *easy, curl_infotype type, char *bytes, size_t length, void *data) {
     static const char *const said[] = {"Excess found", "Leftovers after chunking"};
     (void)easy;
@@ -140,11 +141,11 @@ size_t nc_exchange_on_upload(char *bytes, size_t one, size_t capacity, void *dat
     nc_flow_sent(transfer, count);
     nc_limits_get_on(transfer);
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_UPLOAD_READ, transfer->id);
-    // Behind an interim head, such as the leave to send, or a challenge that is met the answer is still to come.
+    // After an interim head, such as 100 Continue, or a challenge with credentials, the response is still to come.
     bool is_answered = transfer->is_in_head || (transfer->has_head && !transfer->is_head_held);
     bool is_whole = count == 0 || sent == upload->length;
     if (is_answered && is_whole) {
-        note_stream(data, 0); // Its last piece may close it: of that, too, 7.88 learns when it comes to read.
+        note_stream(data, 0); // Its last piece may close the stream, which 7.88 also notices only when it reads.
     }
     nc_transfer_enter(transfer, is_answered ? NC_PHASE_BODY : is_whole ? NC_PHASE_REPLY : NC_PHASE_SEND);
     nc_progress_note(transfer, false);
@@ -157,10 +158,10 @@ int nc_exchange_on_rewind(void *data, curl_off_t offset, int origin) {
     return is_there ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
-/// As much as a proxy may say in one go to a CONNECT that it does not grant.
+/// Limit of a proxy's response that refuses a CONNECT.
 enum { MAX_REFUSAL_BYTES = 1 << 20 };
 
-/// The body of a challenge is dropped without a word to anybody, however long it is.
+/// libcurl drops the body of a challenge without a callback, whatever its length.
 static bool is_challenge_too_large(nc_transfer *transfer, curl_off_t got) {
     uint64_t max_bytes = nc_delivery_max_bytes(transfer);
     if (!transfer->is_head_held || got <= 0 || (uint64_t)got <= max_bytes) {
@@ -172,8 +173,8 @@ static bool is_challenge_too_large(nc_transfer *transfer, curl_off_t got) {
     return true;
 }
 
-/// libcurl reads the answer to a CONNECT byte by byte, for as long as there is something to read, and asks before each.
-/// A body that has no end would hold the loop.
+/// libcurl reads the response to a CONNECT byte by byte while bytes are available, and calls this before each. An
+/// endless body would block the event loop.
 static bool is_refusal_too_large(nc_handle *handle) {
     nc_transfer *transfer = handle->transfer;
     if (nc_lane_count_unheeded(transfer->lane, &handle->refusal, 1) <= MAX_REFUSAL_BYTES) {
@@ -191,11 +192,11 @@ int nc_exchange_on_progress(void *data, curl_off_t to_get, curl_off_t got, curl_
     (void)to_get;
     (void)to_send;
     (void)sent;
-    // A handle at rest has no transfer.
+    // An idle handle has no transfer.
     return handle->transfer != NULL && (is_challenge_too_large(handle->transfer, got) || is_refusal_too_large(handle));
 }
 
-/// Whether a reply may call itself HTTP/2 or 3 here. `easy` is NULL without TLS.
+/// Returns true if a response may claim to be HTTP/2 or 3 here. `easy` is NULL without TLS.
 static bool may_be_multiplexed(const nc_transfer *transfer, CURL *easy) {
     nc_http_choice choice = transfer->description.http;
     return choice == NC_HTTP_2_PRIOR_KNOWLEDGE || choice == NC_HTTP_3 ||
@@ -203,8 +204,8 @@ static bool may_be_multiplexed(const nc_transfer *transfer, CURL *easy) {
            (easy != NULL && nc_tls_may_be_multiplexed(easy));
 }
 
-/// RFC 9112, 9.2: what came while nobody asked answers nothing. libcurl below 8.0 would take it for the reply to the
-/// next request: what somebody smuggled in before, or the 408 of a server that waited for too long.
+/// RFC 9112, 9.2: bytes that arrived before the request do not belong to its response. libcurl below 8.0 would use them
+/// as such: a smuggled response, or the 408 of a server that timed out.
 static bool has_leftover(const nc_handle *handle, int local_port) {
     const nc_transfer *transfer = handle->transfer;
     const nc_sockets *sockets = &handle->engine->loop.sockets;
@@ -214,36 +215,38 @@ static bool has_leftover(const nc_handle *handle, int local_port) {
     if (nc_tls_has_unread(handle->easy) || nc_sockets_has_unread(sockets, transfer->socket_key)) {
         return true;
     }
-    // A challenge came over it, and the hop that has opened it has not left it with those that are kept.
+    // A challenge arrived over it, and the hop that opened it has not returned it to the idle connections.
     bool is_its_own = transfer->is_head_held &&
                       (nc_transfer_unix_socket(transfer) != NULL || nc_sockets_has_port(handle->fd, local_port));
     return is_its_own && nc_sockets_is_unread(sockets, handle->fd);
 }
 
-/// Which connection it is: at the hop's end libcurl knows none that has closed, or that carries other streams on.
+/// Records which connection it is. At the hop's end libcurl does not know a connection that has closed, or that other
+/// streams still use.
 static void note_connection(const nc_handle *handle, bool is_new, int local_port) {
     nc_transfer *transfer = handle->transfer;
     nc_sockets *sockets = &handle->engine->loop.sockets;
     if (!is_new) {
         nc_response_hop(transfer->response)->connection_id = nc_sockets_kept_connection(sockets, transfer->socket_key);
     } else if (transfer->may_be_multiplexed && nc_sockets_has_port(handle->fd, local_port)) {
-        nc_sockets_kept(sockets, handle->fd, transfer->socket_key); // Others join it before the hop is over.
+        nc_sockets_kept(sockets, handle->fd, transfer->socket_key); // Others join it before the hop ends.
     }
 }
 
-/// Whether libcurl sends a request again because a connection that was kept ended without a byte. It would go on so
-/// over up to five others that were kept as long, whatever the request does.
+/// Returns true if libcurl resends a request because an idle connection ended without a byte. It would do that over up
+/// to five idle connections, also for a request that is not idempotent.
 static bool is_repeat(const nc_transfer *transfer) {
-    // Over HTTP/2 it also repeats what the server has not processed (RFC 9113, 8.7), which only the frames show.
+    // Over HTTP/2 it also resends what the server has not processed (RFC 9113, 8.7), which only the frames show.
     return transfer->was_connected && transfer->attempts > 0 && !transfer->has_heard &&
            !nc_verdict_is_unprocessed(transfer);
 }
 
-/// What the server may have acted upon is sent once (RFC 9110, 9.2.2); false when it ends with that.
+/// A request that the server may have processed is not resent (RFC 9110, 9.2.2). Returns false if the hop ends because
+/// of that.
 static bool may_repeat(nc_transfer *transfer) {
     long number = 0;
     if (transfer->error.status != NC_OK) {
-        return false; // Behind a challenge 7.88 takes a body that has gone wrong for a connection that died.
+        return false; // After a challenge, 7.88 mistakes a failed body for a dead connection.
     }
     if (transfer->has_head && !transfer->is_head_held) {
         (void)nc_transfer_note(transfer, NC_ERR_HTTP2, CURLE_HTTP2_STREAM,
@@ -269,14 +272,14 @@ static bool may_repeat(nc_transfer *transfer) {
     return false;
 }
 
-/// The hop begins again; the connection in hand is closed with this.
+/// Begins the hop again. Returning this closes the current connection.
 static int ask_anew(nc_transfer *transfer) {
     transfer->asks_anew = true;
     nc_response_repeat_hop(transfer->response);
     return CURL_PREREQFUNC_ABORT;
 }
 
-/// Over another connection, unless each has had something on it.
+/// Begins the hop again on another connection, unless every connection had leftover bytes.
 static int leave_leftover(nc_transfer *transfer) {
     if (!transfer->is_head_held) {
         return ask_anew(transfer);
@@ -290,11 +293,12 @@ static int leave_leftover(nc_transfer *transfer) {
     return ask_anew(transfer);
 }
 
-/// What the connection says of those that stand for the host, or for the place that a detour or an override leads to.
+/// Records which protocol a server of the hop's host supports, or of the route that an alternative or override leads
+/// to.
 static void note_member(nc_transfer *transfer) {
     bool is_shared = transfer->may_be_multiplexed;
     if (transfer->needs_http1) {
-        return; // It has not offered HTTP/2.
+        return; // The connection has not offered HTTP/2.
     }
     if (transfer->lane->place_key != 0) {
         transfer->lane->has_shared = transfer->lane->has_shared || is_shared;
@@ -305,7 +309,7 @@ static void note_member(nc_transfer *transfer) {
     }
 }
 
-/// Has libcurl send the path as the URL has it, where it would not. Returns false if memory is short.
+/// Makes libcurl send the path exactly as the URL has it. Returns false if memory is exhausted.
 static bool set_target(nc_handle *handle, bool is_secure) {
     const nc_transfer *transfer = handle->transfer;
     const nc_extras *extras = transfer->description.extras;
@@ -328,7 +332,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     if (!may_repeat(transfer)) {
         return CURL_PREREQFUNC_ABORT;
     }
-    // Where a write over TLS failed that has been told as one that has to wait, libcurl knows of no byte to take back.
+    // A failed TLS write that was reported as "would block" is not known to libcurl, so it does not rewind.
     if (transfer->upload.sent != 0 && !nc_upload_seek(transfer, 0)) {
         return CURL_PREREQFUNC_ABORT;
     }
@@ -346,13 +350,13 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     transfer->socket_key = nc_sockets_key(nc_transfer_unix_socket(transfer), local_port);
     CURL *easy = ((nc_handle *)data)->easy;
     const char *scheme = NULL;
-    // Through an HTTPS proxy the TLS in sight may be the proxy's.
+    // With an HTTPS proxy, the visible TLS may be the proxy's.
     bool is_secure = curl_easy_getinfo(easy, CURLINFO_SCHEME, &scheme) == CURLE_OK && scheme != NULL &&
                      nc_slice_is_equal_ignoring_case(nc_slice_of(scheme), nc_slice_of("https"));
     if (is_secure) {
         nc_tls_describe(easy, hop);
         nc_h2_stream_leave(&transfer->stream);
-        nc_tls_release_end(transfer->tls_end); // of a connection that died before its first byte
+        nc_tls_release_end(transfer->tls_end); // of a connection that ended before its first byte
         if (nc_tls_watch(easy, transfer->lane, &transfer->tls_end) != NC_OK) {
             (void)nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for a connection");
             return CURL_PREREQFUNC_ABORT;
@@ -365,18 +369,18 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     long opened = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &opened);
     note_connection(data, opened != 0, local_port);
-    bool is_used = opened == transfer->opened; // by this hop, or another one
+    bool is_used = opened == transfer->opened; // by this hop or another one
     transfer->opened = opened;
     if (is_used && has_leftover(data, local_port)) {
         return leave_leftover(transfer);
     }
     nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
     if (tap != NULL && is_used && (nc_h2_tap_is_leaving(tap) || nc_tls_is_over(transfer->tls_end))) {
-        transfer->is_afresh = true; // libcurl may choose the connection although GOAWAY came with its last answer.
+        transfer->is_afresh = true; // libcurl may choose the connection although GOAWAY came with its last response.
         return ask_anew(transfer);
     }
     if (tap != NULL) {
-        nc_h2_tap_open_stream(tap, &transfer->stream); // libcurl submits the request right behind this call.
+        nc_h2_tap_open_stream(tap, &transfer->stream); // libcurl submits the request right after this call.
     }
     if (!set_target(data, is_secure)) {
         (void)nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory for a request target");
@@ -389,7 +393,7 @@ int nc_exchange_on_connected(void *data, char *remote_ip, char *local_ip, int re
     return CURL_PREREQFUNC_OK;
 }
 
-/// socket(2) with the flags that no process should do without; other systems set them one by one.
+/// Calls socket(2) with the flags that every process needs; other systems set them one by one.
 static int open_quietly(const struct curl_sockaddr *address) {
 #if defined(SOCK_CLOEXEC) && defined(SOCK_NONBLOCK)
     return socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
@@ -403,14 +407,14 @@ static int open_quietly(const struct curl_sockaddr *address) {
 #endif
 }
 
-/// Asks for a class of service (RFC 2474, 3: the upper six bits); whoever does not know it sends as ever.
+/// Sets the DSCP (RFC 2474, 3: the upper six bits). A failure is ignored.
 static void set_service(int fd, int family, uint8_t dscp) {
     int octet = dscp << 2;
     if (family == AF_INET) {
         (void)setsockopt(fd, IPPROTO_IP, IP_TOS, &octet, sizeof octet);
     } else if (family == AF_INET6) {
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, &octet, sizeof octet);
-        // An IPv4 address in an IPv6 socket goes by the other one.
+        // An IPv4 address in an IPv6 socket uses the IPv4 option.
         (void)setsockopt(fd, IPPROTO_IP, IP_TOS, &octet, sizeof octet);
     }
 }
@@ -428,12 +432,12 @@ curl_socket_t nc_exchange_open_socket(void *data, curlsocktype purpose, struct c
         return CURL_SOCKET_BAD;
     }
     if (handle->transfer->was_connected) {
-        handle->transfer->was_connected = false; // What the hop went over has ended, or is closed.
+        handle->transfer->was_connected = false; // The hop's connection has ended or is closed.
         nc_transfer_enter(handle->transfer, NC_PHASE_CONNECT);
     }
     if (handle->transfer->has_tunnel_status) {
         nc_response_begin_head(handle->transfer->response, 0,
-                               NC_HTTP_VERSION_UNKNOWN); // Another proxy's word, or none.
+                               NC_HTTP_VERSION_UNKNOWN); // From another proxy, or none.
     }
     bool is_refused = is_of_other_family(handle, address->family);
     int fd = is_refused ? -1 : open_quietly(address);

@@ -14,7 +14,7 @@ enum {
 struct nc_expectation {
     atomic_uint references;
     nc_expectation_options options;
-    nc_buf texts; // of the types, one behind the other
+    nc_buf texts; // of the types, concatenated
     uint8_t lengths[MAX_TYPES];
 };
 
@@ -27,7 +27,7 @@ static bool is_token(nc_slice text) {
     return text.length > 0;
 }
 
-/// "a/b", "a/*", "*/*" or "*+suffix"; empty for a response without a type.
+/// Returns true for "a/b", "a/*", "*/*" or "*+suffix"; empty stands for a response without a type.
 static bool is_type(nc_slice type) {
     size_t slash = 0;
     if (type.length > MAX_TYPE_BYTES) {

@@ -18,7 +18,7 @@ enum { NEW_FILE_MODE = 0666, OWNER_RW = 0600 };
 
 static nc_status open_upload(nc_files *files, const nc_file_ops *ops, const char *path) {
     struct stat info;
-    // A FIFO that nobody writes to would otherwise hold the thread up.
+    // A FIFO without a writer would otherwise block the thread.
     files->upload_fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0);
     if (files->upload_fd < 0) {
         return nc_file_fail(&files->error, path, "opened", errno);
@@ -30,7 +30,7 @@ static nc_status open_upload(nc_files *files, const nc_file_ops *ops, const char
         return nc_error_set(&files->error, NC_ERR_FILE, S_ISDIR(info.st_mode) ? EISDIR : ESPIPE, -1,
                             "'%s' is no regular file: give it as a source", path);
     }
-    // Those of /proc call themselves empty.
+    // Files in /proc report a size of 0.
     char first;
     if (info.st_size == 0 && nc_files_read_at(ops, files->upload_fd, &first, 1, 0) > 0) {
         return nc_error_set(&files->error, NC_ERR_FILE, ESPIPE, -1, "'%s' does not tell its size: give it as a source",
@@ -40,22 +40,22 @@ static nc_status open_upload(nc_files *files, const nc_file_ops *ops, const char
     return NC_OK;
 }
 
-/// A write to one may have to wait for its reader, and the loop waits for nobody.
+/// A write to a pipe may block until its reader reads, and the event loop must not block.
 static nc_status refuse_pipe(nc_files *files, const char *path) {
     return nc_error_set(&files->error, NC_ERR_FILE, ESPIPE, -1,
                         "'%s' is a pipe or a socket: take the body piece by piece", path);
 }
 
-/// Devices are written to in place: renaming something over them would destroy them. `old` is the file that will be
-/// replaced, of mode 0 where there is none.
+/// Devices are written in place: a rename over them would destroy them. `old` is the file to replace, with mode 0 if
+/// there is none.
 static nc_status open_in_place(nc_files *files, const nc_file_ops *ops, const char *path, struct stat *old) {
     int fd = nc_file_open(ops, path, O_WRONLY | O_NONBLOCK, 0);
     if (fd < 0 && errno == ETXTBSY) {
-        fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0); // The program goes on with the old file.
+        fd = nc_file_open(ops, path, O_RDONLY | O_NONBLOCK, 0); // A running program continues with the old file.
     }
     if (fd < 0) {
-        // Nothing is there. Whatever else it is would be replaced unseen: what may not be written (a rename asks nobody
-        // but the directory), a device, a file that is nobody else's to read.
+        // Nothing is there. Anything else would be replaced unchecked: a read-only file (a rename needs only the
+        // directory's permissions), a device, a private file.
         bool is_free = errno == ENOENT || errno == ELOOP;
         return is_free          ? NC_OK
                : errno == ENXIO ? refuse_pipe(files, path)
@@ -77,8 +77,8 @@ static nc_status open_in_place(nc_files *files, const nc_file_ops *ops, const ch
     return NC_OK;
 }
 
-/// Makes the file that will take the place of the old one, as private as that from its first byte on. NC_OK or what
-/// files->error has.
+/// Creates the file that will replace the old one, with the same privacy from its first byte. Returns NC_OK or the
+/// status in files->error.
 static nc_status open_part(nc_files *files, const nc_file_ops *ops, const char *part_path, const char *path,
                            const struct stat *old) {
     bool replaces = old->st_mode != 0;
@@ -87,7 +87,7 @@ static nc_status open_part(nc_files *files, const nc_file_ops *ops, const char *
     if (files->save_fd < 0) {
         return nc_file_fail(&files->error, path, "written", errno);
     }
-    // Where a file system has no such bits, nothing is lost.
+    // If a file system has no such permissions, nothing is lost.
     if (replaces && nc_files_set_rights(ops, files->save_fd, old) != 0 && errno != EPERM && errno != EOPNOTSUPP) {
         nc_status status = nc_file_fail(&files->error, path, "kept in its mode", errno);
         (void)ops->close(ops->ctx, files->save_fd);
@@ -145,7 +145,7 @@ static void close_one(const nc_file_ops *ops, int *fd) {
     }
 }
 
-/// Network file systems are interrupted here too.
+/// Network file systems may be interrupted here too.
 static int rename_retrying(const nc_file_ops *ops, const char *from, const char *to) {
     int result = 0;
     do {
@@ -158,7 +158,7 @@ static void close_all(nc_files *files) {
     const nc_file_ops *ops = &files->transfer->engine->files;
     close_one(ops, &files->upload_fd);
     if (files->save_fd >= 0) {
-        // Network file systems tell of a full disk only here.
+        // Network file systems report a full disk only here.
         bool is_closed = ops->close(ops->ctx, files->save_fd) == 0 || errno == EINTR;
         files->save_fd = -1;
         if (!is_closed && files->keeps) {
@@ -244,7 +244,7 @@ static void ask(nc_files *files, void (*run)(nc_work *), void (*arrive)(nc_answe
     files->work.run = run;
     files->answer.arrive = arrive;
     if (nc_worker_submit(files->transfer->engine->worker, &files->work) != NC_OK) {
-        run(&files->work); // No thread can be had; better a short wait than a file left half-written.
+        run(&files->work); // No thread is available. A short wait is better than an incomplete file.
     }
 }
 

@@ -11,26 +11,26 @@
 #include "net/proof.h"
 #include "net/response.h"
 
-/* --- telling libcurl --- */
+/* --- pausing libcurl --- */
 
-/// Tells libcurl which directions rest. May call back into nc_flow_receive() and nc_upload_read().
+/// Passes the paused directions to libcurl. May call back into nc_flow_receive() and nc_upload_read().
 static void tell(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
     bool is_pending = nc_delivery_is_pending(transfer);
     bool receives = transfer->has_head && !transfer->is_head_held;
-    // Within a head libcurl would keep its lines and later give them all as one, so that rest begins with the body,
-    // and before there is a connection it takes no orders: the callbacks rest by themselves when they are called.
+    // Pause only after the head: libcurl buffers header lines while paused, and delivers them as one. Before a
+    // connection exists curl_easy_pause() fails; the callbacks return PAUSE themselves.
     int wanted = (receives && (flow->receive_rests != 0 || is_pending) ? CURLPAUSE_RECV : 0) |
                  (flow->send_rests != 0 ? CURLPAUSE_SEND : 0);
     if (transfer->handle == NULL || !transfer->was_connected || wanted == flow->told) {
         return;
     }
-    flow->told = wanted; // Before the call: what libcurl gives again in it may rest anew.
+    flow->told = wanted; // Before the call: bytes that libcurl delivers again within it may pause it again.
     transfer->lane->is_dirty = true;
     CURLcode code = curl_easy_pause(transfer->handle->easy, wanted);
     nc_gather_give_out(&transfer->engine->loop.gather);
     if (code == CURLE_BAD_FUNCTION_ARGUMENT) {
-        flow->told = 0; // There is no connection yet, or none any more; the callbacks rest by themselves.
+        flow->told = 0; // There is no connection yet, or none any more. The callbacks return PAUSE themselves.
     } else if (code != CURLE_OK && transfer->error.status == NC_OK && !transfer->ends_early) {
         (void)nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory to go on with a paused transfer");
     }
@@ -45,7 +45,7 @@ static void set_alarm(nc_transfer *transfer, uint64_t at_ns) {
     }
 }
 
-/// When both the transfer's own debt and the engine's are paid; 0 when there is none.
+/// Returns when the debts of the transfer and of the engine are paid; 0 if there are none.
 static uint64_t ready_ns(nc_pace *own, nc_pace *shared, uint64_t now_ns) {
     uint64_t at_ns = 0;
     if (nc_pace_room(own, now_ns) == 0) {
@@ -57,7 +57,8 @@ static uint64_t ready_ns(nc_pace *own, nc_pace *shared, uint64_t now_ns) {
     return at_ns;
 }
 
-/// Rests until the debts are paid for `bytes` that came, and before the first ones for what others have taken.
+/// Pauses until the debts for the received `bytes` are paid. Before the first bytes, pauses for the debts of other
+/// transfers.
 static void pace_receiving(nc_transfer *transfer, size_t bytes) {
     nc_engine *engine = transfer->engine;
     nc_flow *flow = &transfer->flow;
@@ -147,19 +148,19 @@ size_t nc_flow_receive(nc_transfer *transfer, nc_slice bytes) {
 
 /* --- resting and going on --- */
 
-/// After a reason to rest has gone: what waits in the decoder first, then what libcurl has.
+/// Continues after a reason to pause has gone: first with bytes in the decoder, then with libcurl's.
 static void go_on(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
     if (transfer->is_ending) {
-        return; // It has ended but for its files.
+        return; // It has ended except for its files.
     }
     nc_transfer_enter(transfer, transfer->phase);
     nc_limits_get_on(transfer);
-    nc_limits_arm(transfer); // While it was held only the total limit counted.
+    nc_limits_arm(transfer); // While it was paused, only the total limit counted.
     if (transfer->handle == NULL) {
-        return; // Between two hops: what is left of the last one says nothing of the next.
+        return; // Between two hops: remaining bytes of the last one do not count for the next.
     }
-    transfer->lane->is_dirty = true; // The response may be whole, and only its reader have been waited for.
+    transfer->lane->is_dirty = true; // The response may be complete, and only its reader was paused.
     if (flow->receive_rests == 0 && nc_delivery_is_pending(transfer) && nc_delivery_go_on(transfer) != NC_OK) {
         nc_transfer_fail(transfer, &transfer->error);
         return;
@@ -196,7 +197,7 @@ void nc_flow_rest_reading(nc_transfer *transfer) {
 
 void nc_flow_pause(nc_transfer *transfer) {
     if (transfer->is_ending) {
-        return; // Only its files are left, and nobody rests from closing them.
+        return; // Only its files are left, and closing them does not pause.
     }
     rest_reading(transfer, NC_REST_PAUSED);
     transfer->flow.send_rests |= NC_REST_PAUSED;
@@ -239,7 +240,7 @@ static void alarm_rings(nc_timer *timer) {
     uint64_t now_ns = transfer->engine->loop.now_ns;
     uint64_t receive_ns = ready_ns(&flow->receive_pace, &transfer->engine->loop.receive_pace, now_ns);
     uint64_t send_ns = ready_ns(&flow->send_pace, &transfer->engine->loop.send_pace, now_ns);
-    // Others may have spent meanwhile what this one was waiting for.
+    // Other transfers may have used the budget that this one waited for.
     if ((flow->receive_rests & NC_REST_PACE) != 0 && receive_ns > now_ns) {
         set_alarm(transfer, receive_ns);
     } else {
@@ -255,13 +256,14 @@ static void alarm_rings(nc_timer *timer) {
 
 void nc_flow_set_receive_rate(nc_transfer *transfer, uint64_t bytes_per_s) {
     nc_flow *flow = &transfer->flow;
-    transfer->description.limits.max_receive_bytes_per_s = bytes_per_s; // For one that the loop has not taken up yet.
+    // For a transfer that the event loop has not started yet.
+    transfer->description.limits.max_receive_bytes_per_s = bytes_per_s;
     if (!flow->has_timer) {
         return;
     }
     nc_pace_set_rate(&flow->receive_pace, bytes_per_s, nc_engine_now(transfer->engine));
     if ((flow->receive_rests & NC_REST_PACE) != 0) {
-        set_alarm(transfer, nc_pace_ready_ns(&flow->receive_pace)); // One that rings too early sets the next itself.
+        set_alarm(transfer, nc_pace_ready_ns(&flow->receive_pace)); // If it fires too early, it is set again.
     }
 }
 
@@ -269,7 +271,7 @@ void nc_flow_take_turns(nc_engine *engine) {
     nc_link turns;
     nc_link *link;
     nc_list_init(&turns);
-    nc_list_move_all(&turns, &engine->loop.turns); // Whoever is not done yet comes again in the next round.
+    nc_list_move_all(&turns, &engine->loop.turns); // Decoders that are not done continue in the next round.
     while ((link = nc_list_take_first(&turns)) != NULL) {
         nc_flow *flow = NC_CONTAINER_OF(link, nc_flow, turn_link);
         flow->receive_rests &= (uint8_t)~NC_REST_TURN;
@@ -330,7 +332,7 @@ bool nc_flow_end_body(nc_transfer *transfer, CURLcode code) {
     if (transfer->error.status != NC_OK) {
         return true;
     }
-    // Only a pace can have left something here.
+    // Only a rate can have left bytes here.
     if (nc_delivery_is_pending(transfer) && flow->receive_rests == 0 && nc_delivery_go_on(transfer) != NC_OK) {
         return true;
     }
@@ -347,7 +349,7 @@ bool nc_flow_end_body(nc_transfer *transfer, CURLcode code) {
 
 void nc_flow_have_run(nc_transfer *transfer) {
     CURL *easy = transfer->handle->easy;
-    // Whoever is taken out of its rest is run at once. Nothing can come of it here: there is no connection yet.
+    // libcurl runs a transfer immediately when it is unpaused. Without a connection that has no other effect.
     (void)curl_easy_pause(easy, CURLPAUSE_ALL);
     (void)curl_easy_pause(easy, transfer->flow.told);
 }

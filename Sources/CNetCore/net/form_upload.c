@@ -11,7 +11,7 @@ struct nc_form_upload {
     nc_part_opening opening;
 };
 
-/// What went wrong is the transfer's error, in the form's own words.
+/// Copies the form's error to the transfer.
 static void note(nc_transfer *transfer) {
     nc_error err;
     (void)nc_multipart_reader_error(transfer->form->reader, &err);
@@ -22,7 +22,7 @@ static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacit
     nc_transfer *transfer = ctx;
     nc_pull pulled = nc_multipart_read(transfer->form->reader, id, bytes, capacity, filled);
     if (pulled == NC_PULL_LATER && transfer->files != NULL) {
-        nc_files_open_part(transfer->files); // Unless it is a source that has nothing.
+        nc_files_open_part(transfer->files); // Does nothing if a source has no bytes.
     } else if (pulled == NC_PULL_FAIL) {
         note(transfer);
     }

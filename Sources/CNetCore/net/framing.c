@@ -13,7 +13,7 @@ static bool is_blank(uint8_t byte) {
     return byte == ' ' || byte == '\t';
 }
 
-/// Takes the next member of a comma-separated list, blanks around it left out; false at the end.
+/// Takes the next member of a comma-separated list without blanks. Returns false at the end.
 static bool next_member(nc_slice *rest, nc_slice *member) {
     if (rest->data == NULL) {
         return false;
@@ -45,7 +45,7 @@ static bool parse_length(nc_slice text, uint64_t *out) {
     return text.length > 0;
 }
 
-/// A list of one value repeated is what a proxy makes of two equal fields, and as good as one.
+/// A proxy makes a list of one repeated value from two equal fields. It counts as one value.
 static void take_length(nc_framing *framing, nc_slice value) {
     nc_slice member = {0};
     nc_slice rest = value.data != NULL ? value : nc_slice_of("");
@@ -62,7 +62,7 @@ static void take_length(nc_framing *framing, nc_slice value) {
 }
 
 static void take_transfer_coding(nc_framing *framing, nc_slice value) {
-    // "identity" is what RFC 2616 called no coding at all; a few servers still say it.
+    // In RFC 2616 "identity" meant no coding, and a few servers still send it.
     bool is_identity = is_named(value, "identity");
     if (framing->has_transfer_coding || !(is_identity || is_named(value, "chunked"))) {
         framing->fault = "its Transfer-Encoding is not chunked alone";
@@ -80,7 +80,7 @@ static void take_content_coding(nc_framing *framing, nc_slice value) {
 }
 
 void nc_framing_take(nc_framing *framing, nc_slice name, nc_slice value) {
-    // By length first: most fields are none of these.
+    // By length first, because most fields are none of these.
     if (name.length == 14 && is_named(name, "Content-Length")) {
         take_length(framing, value);
     } else if (name.length == 17 && is_named(name, "Transfer-Encoding")) {
@@ -111,7 +111,7 @@ void nc_framing_take_fold(nc_framing *framing, nc_slice name) {
 
 enum { MAX_LETTERS = 64, LEAST_LETTERS = 7 };
 
-/// The letters of a malformed name in lower case, all else left out, and how many other characters beyond ASCII it has.
+/// The letters of a malformed name in lower case, and how many non-ASCII characters it has besides them.
 typedef struct letters {
     char text[MAX_LETTERS];
     size_t count;
@@ -126,8 +126,8 @@ static void add_letter(letters *out, uint8_t letter) {
     }
 }
 
-/// Takes a character beyond ASCII that normalisation or case folding makes a letter of ASCII: the full-width letters,
-/// the Kelvin sign and the long s. Returns its length, 0 for another.
+/// Takes a non-ASCII character that normalization or case folding maps to an ASCII letter: full-width letters, the
+/// Kelvin sign and the long s. Returns its length; 0 for any other.
 static size_t take_folded(letters *out, nc_slice rest) {
     const uint8_t *at = rest.data;
     if (rest.length >= 2 && at[0] == 0xc5 && at[1] == 0xbf) {
@@ -159,13 +159,13 @@ static letters letters_of(nc_slice name) {
         if (nc_ascii_is_alpha(byte)) {
             add_letter(&out, byte);
         }
-        out.foreign += folded == 0 && byte >= 0xc0 ? 1 : 0; // where a character of UTF-8 begins
+        out.foreign += folded == 0 && byte >= 0xc0 ? 1 : 0; // the first byte of a UTF-8 character
         i += folded > 0 ? folded : 1;
     }
     return out;
 }
 
-/// Whether letters in their order make up the name, where each foreign character stands for a letter that is missing.
+/// Returns true if the letters in their order make up the name. Each foreign character may stand for a missing letter.
 static bool is_subsequence(const letters *of, const char *name) {
     size_t length = strlen(name);
     size_t at = 0;
@@ -187,7 +187,7 @@ static bool means(const letters *of, const char *name) {
 
 bool nc_framing_hides_in(nc_slice line) {
     letters found = {.count = 0};
-    while (line.length > 0 && found.count == 0) { // What stands before a first colon may be nothing.
+    while (line.length > 0 && found.count == 0) { // There may be nothing before a first colon.
         const uint8_t *colon = memchr(line.data, ':', line.length);
         size_t length = colon != NULL ? (size_t)(colon - line.data) : line.length;
         found = letters_of(nc_slice_make(line.data, length));

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/// From 128 KiB on, what a write costs on ext4 falls no further.
+/// On ext4, the cost of a write does not fall further above 128 KiB.
 enum { CAPACITY = 256 * 1024 };
 
 void nc_gather_deinit(nc_gather *gather) {

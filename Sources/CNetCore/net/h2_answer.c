@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// The lines of a head, and the part of a body that comes in one piece with it.
+/// Limits of the lines of a head, and of a body that arrives in one piece with it.
 enum { MAX_LINES_BYTES = 256 << 10, MAX_BODY_BYTES = 1 << 20 };
 
 nc_h2_head nc_h2_head_init(void) {
@@ -24,7 +24,7 @@ static bool is_named(nc_slice name, const char *other) {
     return nc_slice_is_equal(name, nc_slice_of(other));
 }
 
-/// RFC 9113, 8.2.1 and 8.2.2: lower case, and nothing that is of the connection.
+/// RFC 9113, 8.2.1 and 8.2.2: lower case, and no connection-specific field.
 static bool is_valid_name(nc_slice name) {
     for (size_t i = 0; i < name.length; i++) {
         if (!nc_ascii_is_token(name.data[i]) || (name.data[i] >= 'A' && name.data[i] <= 'Z')) {
@@ -35,7 +35,7 @@ static bool is_valid_name(nc_slice name) {
            !is_named(name, "proxy-connection") && !is_named(name, "transfer-encoding") && !is_named(name, "upgrade");
 }
 
-/// RFC 9113, 8.2.1; nghttp2 takes blanks around a value.
+/// RFC 9113, 8.2.1; nghttp2 accepts blanks around a value.
 static bool is_valid_value(nc_slice value) {
     for (size_t i = 0; i < value.length; i++) {
         if ((value.data[i] < ' ' && value.data[i] != '\t') || value.data[i] == 0x7f) {
@@ -141,7 +141,7 @@ void nc_h2_answer_free(nc_h2_answer *answer) {
 
 void nc_h2_answer_take_head(nc_h2_answer *answer, const nc_h2_head *head) {
     if (answer->status != 0 || head->status == 0 || head->status == 101) {
-        answer->is_lost = true; // Trailers are not collected; HTTP/2 has no 101 (RFC 9113, 8.6).
+        answer->is_lost = true; // Trailers are not collected. HTTP/2 has no 101 (RFC 9113, 8.6).
         return;
     }
     nc_buf_append(&answer->heads, nc_buf_slice(&head->lines));

@@ -3,7 +3,7 @@
 enum { HEAD_BYTES = 9, PRIORITY_BYTES = 5 };
 enum { FLAG_END_STREAM = 1, FLAG_ACK = 1, FLAG_END_HEADERS = 4, FLAG_PADDED = 8, FLAG_PRIORITY = 0x20 };
 
-/// SETTINGS_MAX_FRAME_SIZE is never raised: libcurl leaves it at its first value (RFC 9113, 6.5.2).
+/// SETTINGS_MAX_FRAME_SIZE is never raised: libcurl keeps the initial value (RFC 9113, 6.5.2).
 enum { MAX_FRAME_BYTES = 16384 };
 
 static uint32_t big_endian(const uint8_t *bytes, size_t count) {
@@ -39,11 +39,11 @@ static bool is_padded(const frame_head *head) {
     return (head->flags & FLAG_PADDED) != 0 && (head->type == NC_H2_DATA || head->type == NC_H2_HEADERS);
 }
 
-/// RFC 9113, 4.2 and 6: whether the length is one that a frame of this type can have.
+/// RFC 9113, 4.2 and 6: returns true if a frame of this type can have this length.
 static bool has_valid_length(const frame_head *head) {
     uint32_t length = head->length;
     switch (head->type) {
-    case NC_H2_PRIORITY: // Another length is an error of the stream only.
+    case NC_H2_PRIORITY: // Another length is only an error of the stream.
         return length <= MAX_FRAME_BYTES;
     case NC_H2_RST_STREAM:
     case NC_H2_WINDOW_UPDATE:
@@ -59,7 +59,7 @@ static bool has_valid_length(const frame_head *head) {
     }
 }
 
-/// RFC 9113, 6: whether the type may be sent on this stream. The server may not push: libcurl has switched it off.
+/// RFC 9113, 6: returns true if the type may be sent on this stream. The server may not push: libcurl has disabled it.
 static bool has_valid_stream(const frame_head *head) {
     switch (head->type) {
     case NC_H2_DATA:
@@ -79,13 +79,13 @@ static bool has_valid_stream(const frame_head *head) {
     }
 }
 
-/// RFC 9113, 6.10: nothing may come between the frames of a header block.
+/// RFC 9113, 6.10: no other frame may come between the frames of a header block.
 static bool is_in_order(const nc_h2_reader *reader, const frame_head *head) {
     bool is_continuation = head->type == NC_H2_CONTINUATION;
     return reader->block == 0 ? !is_continuation : is_continuation && head->stream == reader->block;
 }
 
-/// How many bytes of the payload are looked at.
+/// Returns how many bytes of the payload are read.
 static uint8_t wanted_bytes(const frame_head *head) {
     switch (head->type) {
     case NC_H2_RST_STREAM:
@@ -102,13 +102,13 @@ static bool has_priority(const frame_head *head) {
     return head->type == NC_H2_HEADERS && (head->flags & FLAG_PRIORITY) != 0;
 }
 
-/// RFC 9113, 6.1 and 6.2: the padding has to leave room for what stands before it.
+/// RFC 9113, 6.1 and 6.2: the padding must leave room for the bytes before it.
 static bool has_valid_padding(const nc_h2_reader *reader, const frame_head *head) {
     uint32_t before = (is_padded(head) ? 1u + reader->head[HEAD_BYTES] : 0) + (has_priority(head) ? PRIORITY_BYTES : 0);
     return before <= head->length;
 }
 
-/// Notes what a header block says; it ends with END_HEADERS.
+/// Tracks a header block, which ends with END_HEADERS.
 static void follow_block(nc_h2_reader *reader, const frame_head *head) {
     if (head->type != NC_H2_HEADERS && head->type != NC_H2_CONTINUATION) {
         return;
@@ -121,7 +121,7 @@ static void follow_block(nc_h2_reader *reader, const frame_head *head) {
     reader->frame.ends_block = is_end;
 }
 
-/// All of `head` is there: makes the frame of it. Returns false for an error of the connection.
+/// Makes the frame from a complete `head`. Returns false for a connection error.
 static bool take_head(nc_h2_reader *reader) {
     const frame_head head = head_of(reader);
     const uint8_t *payload = reader->head + HEAD_BYTES;
@@ -150,8 +150,7 @@ static bool take_head(nc_h2_reader *reader) {
     return true;
 }
 
-/// The 9 bytes are there: checks them, and finds out how much more of the frame is needed. Returns false for an error
-/// of the connection.
+/// Checks the 9 bytes, and determines how much more of the frame is needed. Returns false for a connection error.
 static bool look_at_head(nc_h2_reader *reader) {
     const frame_head head = head_of(reader);
     if (!has_valid_length(&head) || !has_valid_stream(&head) || !is_in_order(reader, &head)) {
@@ -165,7 +164,7 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/// Reads on in the current head. Returns false for an error of the connection.
+/// Continues to read the current head. Returns false for a connection error.
 static bool fill_head(nc_h2_reader *reader, const nc_h2_piece *piece, size_t *at) {
     size_t count = least((size_t)(reader->need - reader->have), piece->length - *at);
     piece->read(piece->ctx, *at, reader->head + reader->have, count);
@@ -177,7 +176,7 @@ static bool fill_head(nc_h2_reader *reader, const nc_h2_piece *piece, size_t *at
     return reader->need == HEAD_BYTES ? look_at_head(reader) : take_head(reader);
 }
 
-/// Skips as much of the payload as the piece has, and reports where its content is.
+/// Skips the available payload, and reports where its content is.
 static void skip_payload(nc_h2_reader *reader, const nc_h2_piece *piece, size_t *at) {
     uint32_t count = (uint32_t)least(reader->skip, piece->length - *at);
     uint32_t before = (uint32_t)least(reader->lead, count);

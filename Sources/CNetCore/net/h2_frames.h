@@ -1,12 +1,12 @@
 /// The frames of one direction of an HTTP/2 connection (RFC 9113, 4.1).
 ///
-/// The reader looks at the 9 bytes of each frame head and at the few bytes behind it that matter: the length of the
-/// padding, and the codes of RST_STREAM and GOAWAY. It skips everything else, so the caller has to provide only these
-/// bytes. It reports where the content of DATA, HEADERS and CONTINUATION is, and does not read it. It does not keep
-/// state about streams, except for the header block that is being sent.
+/// The reader needs the 9 bytes of each frame head and the few payload bytes that matter: the padding length, and the
+/// codes of RST_STREAM and GOAWAY. It skips everything else, so the caller only has to provide these bytes. It reports
+/// where the content of DATA, HEADERS and CONTINUATION is, and does not read it. It keeps no state about streams,
+/// except for the current header block.
 ///
-/// A frame that is an error of the connection by its head alone (RFC 9113, 4.2 and 6) breaks the reader. A broken
-/// reader returns no further frame, because the receiver has to stop there as well.
+/// A frame whose head alone is a connection error (RFC 9113, 4.2 and 6) breaks the reader. A broken reader returns no
+/// further frame, because the receiver must stop there too.
 ///
 ///     nc_h2_reader reader = nc_h2_reader_init();
 ///     size_t at = 0;
@@ -43,7 +43,7 @@ enum {
 /// The client preface, which comes before the first frame of a client.
 enum { NC_H2_PREFACE_BYTES = 24 };
 
-/// A frame that has come whole.
+/// A completely received frame.
 typedef struct nc_h2_frame {
     uint8_t type;
     uint32_t stream;
@@ -51,15 +51,15 @@ typedef struct nc_h2_frame {
     uint32_t code;          // of RST_STREAM and GOAWAY
     uint32_t last_stream;   // of GOAWAY
     uint32_t increment;     // of WINDOW_UPDATE
-    bool ends_stream;       // END_STREAM; of a header block: reported with the frame that ends the block
+    bool ends_stream;       // END_STREAM; of a header block: reported with its last frame
     bool ends_block;        // END_HEADERS, of HEADERS and CONTINUATION
 } nc_h2_frame;
 
-/// A run of the connection's bytes. `read` copies `count` bytes that begin at offset `at`; it is only called for bytes
-/// inside the piece.
+/// A run of the connection's bytes. `read` copies `count` bytes from offset `at`; it is only called for bytes within
+/// the piece.
 ///
 /// `take` is called for each run of content of DATA, HEADERS and CONTINUATION, without padding and priority, before the
-/// frame is reported. The frame may not be whole yet. It may be NULL.
+/// frame is reported. The frame may be incomplete then. `take` may be NULL.
 typedef struct nc_h2_piece {
     void (*read)(void *ctx, size_t at, uint8_t *out, size_t count);
     void (*take)(void *ctx, const nc_h2_frame *frame, size_t at, size_t count);
@@ -70,20 +70,20 @@ typedef struct nc_h2_piece {
 typedef struct nc_h2_reader {
     uint8_t head[17]; // 9 bytes, then up to 8 bytes of the payload
     uint8_t have;     // bytes in `head`
-    uint8_t need;     // bytes of `head` that this frame has
+    uint8_t need;     // bytes of `head` that this frame needs
     uint32_t skip;    // bytes before the next head
-    uint32_t lead;    // of these, the first ones are not content
-    uint32_t tail;    // and neither are the last ones
+    uint32_t lead;    // of these, the first ones that are not content
+    uint32_t tail;    // and the last ones
     bool has_frame;   // `frame` is known; its payload is being skipped
-    bool is_broken;   // by an error of the connection
-    bool block_ends;  // the header block under way carries END_STREAM
-    uint32_t block;   // stream of the header block under way; 0 for none
+    bool is_broken;   // by a connection error
+    bool block_ends;  // the current header block has END_STREAM
+    uint32_t block;   // stream of the current header block; 0 for none
     nc_h2_frame frame;
 } nc_h2_reader;
 
-/// A reader before the server's first frame.
+/// Returns a reader before the server's first frame.
 nc_h2_reader nc_h2_reader_init(void);
-/// Takes a piece from `*at` to its end, or to the end of the next whole frame. Returns true with a frame, false when
+/// Reads a piece from `*at` to its end, or to the end of the next complete frame. Returns true with a frame; false if
 /// the piece is used up or the reader is broken.
 bool nc_h2_reader_next(nc_h2_reader *reader, const nc_h2_piece *piece, size_t *at, nc_h2_frame *frame);
 

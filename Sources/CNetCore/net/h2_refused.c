@@ -23,7 +23,7 @@ static bool is_whole(const nc_transfer *transfer, const nc_h2_answer *answer) {
     return answer->has_length ? stream->data_bytes == answer->length : stream->has_end;
 }
 
-/// libcurl answers challenges only to responses that it has read itself.
+/// libcurl responds to challenges only of responses that it has parsed itself.
 static bool awaits_credentials(const nc_transfer *transfer, const nc_h2_answer *answer) {
     return (answer->status == 401 || answer->status == 407) && nc_auth_answers_challenges(transfer);
 }
@@ -33,7 +33,7 @@ const char *nc_h2_refused_quirk(const nc_transfer *transfer) {
     return stream->is_refused && stream->answer != NULL && !transfer->has_head ? stream->answer->quirk : NULL;
 }
 
-/// The record that ended the first head is verified, because nghttp2 has refused that head.
+/// The record that ended the first head is verified, because nghttp2 has rejected that head.
 bool nc_h2_refused_is_readable(const nc_transfer *transfer) {
     const nc_h2_answer *answer = transfer->stream.answer;
     return nc_h2_refused_quirk(transfer) != NULL && transfer->error.status == NC_OK && is_whole(transfer, answer) &&
@@ -44,7 +44,7 @@ bool nc_h2_refused_is_readable(const nc_transfer *transfer) {
 CURLcode nc_h2_refused_deliver(nc_transfer *transfer) {
     const nc_h2_answer *answer = transfer->stream.answer;
     nc_slice rest = nc_buf_slice(&answer->heads);
-    transfer->is_in_head = false; // libcurl 8 has delivered the fields before the one that nghttp2 refuses.
+    transfer->is_in_head = false; // libcurl 8 has delivered the fields before the rejected one.
     transfer->head_bytes = 0;
     while (rest.length > 0) {
         const uint8_t *end = memchr(rest.data, '\n', rest.length); // Each line has one.

@@ -8,32 +8,32 @@ struct nc_h2_tap {
     nc_tls_records *received; // NULL once closed
     nc_tls_records *sent;
     bool is_lost;
-    size_t preface_left; // of what the client sends
+    size_t preface_left; // of the client's bytes
     size_t frame_count;
-    uint64_t record; // the number of the one that is read
+    uint64_t record; // number of the current record
     nc_h2_reader server;
     nc_h2_reader client;
     int64_t window;       // bytes of DATA that the client may still send on the connection
-    uint32_t last_id;     // that a request was given
+    uint32_t last_id;     // last stream of a request
     uint32_t sent_id;     // of the last request that was sent
-    bool is_told_to_calm; // by the server
+    bool is_told_to_calm; // the server sent ENHANCE_YOUR_CALM
     bool is_leaving;      // the server has sent GOAWAY
-    uint32_t last_taken;  // the lowest last stream of it
-    bool has_failed;      // nghttp2 has given the connection up
+    uint32_t last_taken;  // its lowest last stream
+    bool has_failed;      // nghttp2 has closed the connection with an error
     bool is_failure_told;
     bool is_doubtful;     // see nc_h2_tap_take_doubt()
-    bool found_bad_block; // nghttp2 could not decode a header block, and has said so
-    nc_link streams;      // the one that the last frame was for is the first
+    bool found_bad_block; // nghttp2 could not decode a header block, and has reported it
+    nc_link streams;      // the stream of the last frame comes first
     nc_hpack *hpack;      // NULL before the first header block
     bool has_lost_heads;  // a header block could not be decoded
-    nc_buf block;         // the header block that is being received
+    nc_buf block;         // the current header block
     nc_h2_head head;      // the last one
 };
 
 /// RFC 9113, 6.9.
 enum { INITIAL_WINDOW = 65535, MAX_WINDOW = 0x7fffffff };
 
-/// nghttp2 takes up to nine frames of a block.
+/// nghttp2 accepts up to nine frames of a block.
 enum { MAX_BLOCK_BYTES = 160 << 10 };
 
 /* --- frames --- */
@@ -50,7 +50,7 @@ static nc_h2_stream *find_stream(nc_h2_tap *tap, uint32_t id) {
     return NULL;
 }
 
-/// RFC 9113, 5.1: a frame for a stream that nobody has opened is an error of the connection.
+/// RFC 9113, 5.1: a frame for a stream that was never opened is a connection error.
 static bool is_idle(const nc_h2_tap *tap, const nc_h2_frame *frame) {
     bool is_streams = frame->type == NC_H2_DATA || frame->type == NC_H2_HEADERS || frame->type == NC_H2_RST_STREAM;
     return is_streams && (frame->stream > tap->sent_id || frame->stream % 2 == 0);
@@ -67,7 +67,7 @@ static void forget_heads(nc_h2_tap *tap) {
     nc_h2_head_deinit(&tap->head);
 }
 
-/// A stream has one answer; it begins with the first head that nghttp2 may refuse.
+/// A stream has one parsed response, which begins with the first head that nghttp2 may reject.
 static void take_head(nc_h2_stream *stream, const nc_h2_head *head, uint64_t record) {
     if (stream->answer != NULL) {
         nc_h2_answer_take_head(stream->answer, head);
@@ -80,7 +80,7 @@ static void take_head(nc_h2_stream *stream, const nc_h2_head *head, uint64_t rec
     stream->has_head = stream->has_head || head->status == 0 || head->status >= 200;
 }
 
-/// `stream` is NULL for one that has ended here; its blocks change the table all the same (RFC 9113, 4.3).
+/// `stream` is NULL if it has ended here. Its blocks change the table all the same (RFC 9113, 4.3).
 static void end_block(nc_h2_tap *tap, nc_h2_stream *stream) {
     if (tap->has_lost_heads) {
         return;
@@ -124,7 +124,7 @@ static void take_content(void *ctx, const nc_h2_frame *frame, size_t at, size_t 
     }
 }
 
-/* --- what the frames tell --- */
+/* --- frames --- */
 
 static void take_server_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
     tap->frame_count++;
@@ -142,7 +142,7 @@ static void take_server_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
     }
     nc_h2_stream *stream = frame->stream != 0 ? find_stream(tap, frame->stream) : NULL;
     bool is_over = stream == NULL || stream->has_end || stream->is_reset;
-    // The values of SETTINGS are not looked at, and neither are frames for streams that are closed.
+    // The values of SETTINGS are not checked, nor are frames for closed streams.
     tap->is_doubtful = tap->is_doubtful || frame->type == NC_H2_SETTINGS || (frame->stream != 0 && is_over);
     if (frame->ends_block) {
         end_block(tap, is_over ? NULL : stream);
@@ -173,7 +173,8 @@ static void take_client_frame(nc_h2_tap *tap, const nc_h2_frame *frame) {
         }
     } else if (frame->type == NC_H2_HEADERS && frame->stream > tap->sent_id) {
         tap->sent_id = frame->stream;
-        tap->is_lost = tap->is_lost || frame->stream > tap->last_id; // The numbers are not those of the requests.
+        // The stream numbers are not those of the requests.
+        tap->is_lost = tap->is_lost || frame->stream > tap->last_id;
     }
 }
 

@@ -15,14 +15,14 @@
 
 #include <string.h>
 
-/// Free handles that a lane keeps; one costs about 6 KiB.
+/// Idle handles that a pool keeps. One takes about 6 KiB.
 enum { MAX_FREE_HANDLES = 256 };
 
-/// libcurl's receive buffer: its own default where a body is collected, so that the buffers of many transfers stay in
-/// the processor's caches; more where a body goes straight on, which saves system calls (1 GiB in pieces of 16 KiB
-/// costs twice the time). A paused transfer may hold as much, and a coded one makes much of little: hence less for
-/// those. A stream whose buffer is full at the end of what libcurl 7.88 reads at once (32 KiB, over TLS a record of 16
-/// and the head that it unpacks) does not hear of its own end: hence more for those.
+/// libcurl's receive buffer. If a body is collected: libcurl's default, so that the buffers of many transfers stay in
+/// the processor's caches. If it is delivered immediately: more, which saves system calls (1 GiB in pieces of 16 KiB
+/// takes twice the time). If it is coded: less, because a paused transfer may hold as much and it expands. For streams:
+/// more, because libcurl 7.88 misses the end of a stream whose buffer is full after one read (32 KiB; over TLS a record
+/// of 16 KiB and the decoded head).
 enum {
     RECEIVE_BYTES = 16 * 1024,
     RECORD_RECEIVE_BYTES = 20 * 1024,
@@ -31,7 +31,7 @@ enum {
     SEND_BYTES = 64 * 1024
 };
 
-/// Collects the first refusal of a row of options, so that each need not be asked for its own.
+/// Collects the first failure of a series of options.
 typedef struct option_row {
     CURL *easy;
     CURLcode code;
@@ -54,7 +54,7 @@ static nc_status status_of(CURLcode code) {
 static void set_safety(option_row *row, nc_lane *lane) {
     const nc_trust_options *trust = &lane->trust->options;
     bool verifies = !trust->accepts_anything;
-    // The hook compares the name more strictly; libcurl does it again, for sessions that are resumed without a hook.
+    // The hook compares the name more strictly. libcurl's check covers sessions that are resumed without the hook.
     bool compares = verifies && !trust->skips_name_check && !nc_trust_may_be_overridden(lane->trust);
     long version = trust->min_version == NC_TLS_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2;
     version |= trust->max_version == NC_TLS_LIMIT_1_2   ? CURL_SSLVERSION_MAX_TLSv1_2
@@ -62,7 +62,7 @@ static void set_safety(option_row *row, nc_lane *lane) {
                                                         : 0;
     SET(row, CURLOPT_PROTOCOLS_STR, "http,https");
     SET(row, CURLOPT_FOLLOWLOCATION, 0L);
-    // A cancel during name lookup would otherwise join libcurl's resolver thread and stall every transfer.
+    // Otherwise a cancel during name lookup joins libcurl's resolver thread and stalls every transfer.
     SET(row, CURLOPT_QUICK_EXIT, 1L);
     SET(row, CURLOPT_NOSIGNAL, 1L);
     SET(row, CURLOPT_SSLVERSION, version);
@@ -88,11 +88,11 @@ static void set_callbacks(option_row *row, nc_handle *handle) {
     SET(row, CURLOPT_HEADERDATA, handle);
     SET(row, CURLOPT_WRITEFUNCTION, nc_exchange_on_body);
     SET(row, CURLOPT_WRITEDATA, handle);
-    // Head lines come to the body callback first, before libcurl acts on them: see there. Later versions would give it
-    // the trailers of streams as well, and need it no more.
+    // Head lines go to the body callback before libcurl processes them: see there. Later versions do not need it, and
+    // would also pass the trailers of streams.
     SET(row, CURLOPT_HEADER, handle->engine->libcurl_version < 0x080100 ? 1L : 0L);
-    // Of a chunked body libcurl gives out what was sent, and still knows where it ends. Its own decoder takes a lone LF
-    // behind a chunk, and extensions without end.
+    // libcurl delivers a chunked body as it was sent, and still finds its end. Its own decoder accepts a bare LF after
+    // a chunk, and endless extensions.
     SET(row, CURLOPT_HTTP_TRANSFER_DECODING, 0L);
     SET(row, CURLOPT_READFUNCTION, nc_exchange_on_upload);
     SET(row, CURLOPT_READDATA, handle);
@@ -116,7 +116,7 @@ static nc_handle *make(nc_lane *lane) {
         return NULL;
     }
     handle->engine = lane->engine;
-    handle->url_text = nc_buf_init(SIZE_MAX); // So has a request.
+    handle->url_text = nc_buf_init(SIZE_MAX); // A request has the same limit.
     handle->is_plain_get = true;
     handle->easy = curl_easy_init();
     handle->url = curl_url();
@@ -158,7 +158,7 @@ nc_handle *nc_handle_of(CURL *easy) {
 
 void nc_handle_give(nc_lane *lane, nc_handle *handle) {
     handle->transfer = NULL;
-    nc_tls_release_end(handle->proxy_end); // of a connection within which no TLS is spoken
+    nc_tls_release_end(handle->proxy_end); // of a connection without TLS
     nc_tls_release_end(handle->origin_end);
     handle->proxy_end = NULL;
     handle->origin_end = NULL;
@@ -171,11 +171,12 @@ void nc_handle_give(nc_lane *lane, nc_handle *handle) {
     lane->free_handle_count++;
 }
 
-/// Longer ones are not kept by handles that rest.
+/// Idle handles do not keep longer ones.
 enum { MAX_KEPT_URL_BYTES = 4096 };
 
-/// Takes the URL apart as libcurl would. False where it is to do that itself: it tells best what is wrong with a URL,
-/// loses the zone of an IPv6 address with the parts, and does not write a host's lone '%' as it does otherwise.
+/// Splits the URL as libcurl would. Returns false if libcurl must do that: for an invalid URL, because its error is
+/// precise; for an IPv6 address with a zone, which the parts lose; and for a host with a lone '%', which would be
+/// written differently.
 static bool take_apart(CURLU *parts, nc_slice url, bool keeps_dots) {
     nc_slice place = nc_url_authority(url);
     unsigned int flags = CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME | (keeps_dots ? CURLU_PATH_AS_IS : 0u);
@@ -183,8 +184,8 @@ static bool take_apart(CURLU *parts, nc_slice url, bool keeps_dots) {
            curl_url_set(parts, CURLUPART_URL, (const char *)url.data, flags) == CURLUE_OK;
 }
 
-/// libcurl takes each request's URL apart and writes it anew, a quarter of all that it does for a small one. It copies
-/// the parts where it is given those; and the next request of a handle is often for the same URL.
+/// libcurl parses and rewrites each request's URL, which takes a quarter of its time for a small request. If it gets
+/// the parts, it copies them. The next request of a handle often has the same URL.
 static void set_url(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;
     bool keeps_dots = extras != NULL && extras->keeps_dot_segments;
@@ -204,7 +205,7 @@ static void set_url(option_row *row, nc_handle *handle, const nc_transfer *trans
     }
 }
 
-/// Method and body. HTTPGET undoes what UPLOAD and NOBODY left behind.
+/// Sets method and body. HTTPGET resets UPLOAD and NOBODY.
 static void set_method(option_row *row, nc_handle *handle, const nc_transfer *transfer) {
     const nc_description *asked = &transfer->description;
     bool is_plain_get = transfer->is_get || (asked->method == NULL && !asked->has_body);
@@ -228,7 +229,7 @@ static void set_method(option_row *row, nc_handle *handle, const nc_transfer *tr
     handle->is_plain_get = is_plain_get;
 }
 
-/// libcurl 7.88 does not end the stream of a request that asks without its body, and servers wait for the end.
+/// libcurl 7.88 does not end the stream of a request that is first sent without its body, and servers wait for the end.
 static bool may_not_be_stream(const nc_transfer *transfer) {
     return nc_engine_has_libcurl_7(transfer->engine) && transfer->description.has_body && !transfer->is_get &&
            (nc_auth_awaited_parties(transfer) & NC_PARTY_HOST) != 0;
@@ -243,12 +244,12 @@ static long http_version_of(const nc_transfer *transfer, bool is_secure) {
         return CURL_HTTP_VERSION_1_0;
     case NC_HTTP_3:
         return CURL_HTTP_VERSION_3ONLY;
-    case NC_HTTP_2_PRIOR_KNOWLEDGE: // Over TLS the handshake asks; libcurl 8 would not.
+    case NC_HTTP_2_PRIOR_KNOWLEDGE: // Over TLS ALPN negotiates it; libcurl 8 would not.
     case NC_HTTP_AUTO:
         if (!is_secure && transfer->description.http == NC_HTTP_2_PRIOR_KNOWLEDGE) {
             return CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
         }
-        // Without OpenSSL the frames cannot be seen, and with them the ends of bodies.
+        // Without OpenSSL the frames are unknown, and so are the ends of bodies.
         return is_secure && !transfer->needs_http1 && transfer->engine->capabilities.has_http2 &&
                        transfer->engine->capabilities.has_trust_policies && !may_not_be_stream(transfer)
                    ? CURL_HTTP_VERSION_2TLS
@@ -258,8 +259,8 @@ static long http_version_of(const nc_transfer *transfer, bool is_secure) {
     }
 }
 
-/// libcurl 7.88 cannot send a second request over an HTTP/2 connection in the clear: it begins the protocol anew inside
-/// itself ("Error in the HTTP2 framing layer"; mended in 8.0). Then each request gets a connection of its own.
+/// libcurl 7.88 cannot send a second request over a cleartext HTTP/2 connection: it restarts the protocol ("Error in
+/// the HTTP2 framing layer"; fixed in 8.0). So each request gets its own connection.
 static bool is_alone_on_connection(const nc_transfer *transfer, long version, bool is_secure) {
     return version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && !is_secure && nc_engine_has_libcurl_7(transfer->engine);
 }
@@ -277,11 +278,11 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
     (void)nc_url_has_web_scheme(nc_transfer_url(transfer), &is_secure);
     long version = http_version_of(transfer, is_secure);
     bool is_alone = is_alone_on_connection(transfer, version, is_secure);
-    // To wait for a connection whose protocol is not known yet pays only where it will soon be known (by ALPN), or is
-    // agreed on: over plain HTTP libcurl would hold every other transfer back until the first reply of all has ended.
+    // Waiting for a connection of unknown protocol only pays if the protocol is soon known (by ALPN) or is fixed. Over
+    // plain HTTP libcurl would hold back every other transfer until the end of the first response.
     bool shares = !transfer->is_apart && nc_handle_may_be_multiplexed(transfer);
-    // Of a host with unlike members, some without HTTP/2, libcurl takes each connection for one that carries several
-    // requests at a time, also one that is busy: two would be mixed on it.
+    // If only some servers of a host support HTTP/2, libcurl assumes that each of its connections is multiplexed, even
+    // a busy one. Two requests would be mixed on it.
     bool is_unlike = shares && nc_apart_has_unlike_members(transfer, transfer->lane);
     if (is_alone || is_unlike) {
         SET(row, CURLOPT_FRESH_CONNECT, 1L);
@@ -292,8 +293,8 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
         SET(row, CURLOPT_HTTP_VERSION, version);
         handle->http_version = version;
     }
-    // libcurl 8.14 does not look again when a handshake ends in HTTP/1.1: who waits would wait for the first reply's
-    // end.
+    // libcurl 8.14 does not check again when a handshake negotiates HTTP/1.1. A waiting transfer would wait for the end
+    // of the first response.
     bool waits =
         shares && !is_unlike &&
         (nc_engine_has_libcurl_7(transfer->engine) || (transfer->host != NULL && transfer->host->is_multiplexed));
@@ -304,11 +305,11 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
     handle->shares_connections = shares;
 }
 
-/// How large libcurl's receive buffer is to be for the transfer's hop.
+/// Returns the size of libcurl's receive buffer for the transfer's hop.
 static long buffer_bytes(const nc_transfer *transfer) {
     bool is_streamed = transfer->has_sink && transfer->sink.on_body != NULL;
     bool is_saved = transfer->description.extras != NULL && transfer->description.extras->save_path != NULL;
-    // Under a rate, what comes at once is paid for by a rest.
+    // Under a rate limit, a pause pays for bytes that arrive together.
     bool is_paced = transfer->description.limits.max_receive_bytes_per_s != 0 ||
                     transfer->engine->loop.receive_pace.bytes_per_s != 0;
     bool is_long = !is_paced && (is_saved || (is_streamed && !transfer->description.accepts_codings));
@@ -318,8 +319,8 @@ static long buffer_bytes(const nc_transfer *transfer) {
     return is_long ? LONG_RECEIVE_BYTES : is_streamed && !is_paced ? STREAM_RECEIVE_BYTES : least;
 }
 
-/// False when libcurl does not change the buffer any more: 7.88 keeps that of a stream which ended while others went on
-/// over its connection.
+/// Returns false if libcurl cannot change the buffer any more: 7.88 keeps that of a stream that ended while others
+/// continued on its connection.
 static bool set_buffer(nc_handle *handle, long bytes) {
     if (handle->receive_bytes != bytes && curl_easy_setopt(handle->easy, CURLOPT_BUFFERSIZE, bytes) != CURLE_OK) {
         return false;
@@ -349,10 +350,10 @@ nc_handle *nc_handle_take(nc_lane *lane, const nc_transfer *transfer) {
 }
 
 nc_status nc_handle_set_cookies(nc_handle *handle, nc_transfer *transfer) {
-    nc_buf field = nc_buf_init(SIZE_MAX); // The jar and a request have limits of their own.
+    nc_buf field = nc_buf_init(SIZE_MAX); // The jar and a request have their own limits.
     bool are_sent = nc_cookies_are_sent(transfer);
     nc_status status = are_sent ? nc_cookies_append_field(&field, transfer) : NC_OK;
-    // Two Cookie fields are one too many (RFC 6265, 5.4).
+    // Two Cookie fields are not allowed (RFC 6265, 5.4).
     if (status == NC_OK && are_sent && !transfer->is_elsewhere) {
         nc_description_join_cookies(&transfer->description, &field);
     }
@@ -393,7 +394,7 @@ nc_status nc_handle_check_netrc(nc_transfer *transfer) {
 static void set_credentials(option_row *row, nc_handle *handle, nc_transfer *transfer) {
     const nc_description *asked = &transfer->description;
     if (is_apart_from_netrc(transfer) && transfer->engine->state.uses_netrc) {
-        // The file knows hosts, not origins, and "default" is every host.
+        // The file contains hosts, not origins, and "default" matches every host.
         SET(row, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
         handle->has_extras = true;
     }
@@ -442,7 +443,7 @@ nc_status nc_handle_configure(nc_handle *handle, nc_transfer *transfer) {
         handle->has_connect_to = way != NULL;
     }
     if (handle->connect_ms != asked->limits.connect_ms) {
-        // Our own timer ends a slow connect; libcurl shares the time out among a host's addresses.
+        // The engine's timer ends a slow connect. libcurl divides its timeout among a host's addresses.
         long connect_ms = asked->limits.connect_ms == NC_UNLIMITED ? INT32_MAX : (long)asked->limits.connect_ms;
         SET(&row, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < INT32_MAX ? connect_ms : INT32_MAX);
         handle->connect_ms = asked->limits.connect_ms;
