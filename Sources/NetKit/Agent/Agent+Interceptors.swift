@@ -35,11 +35,12 @@ extension Agent {
             + [metrics].compactMap { $0 }
     }
 
+    typealias Work<Value> = @Sendable (Call) async throws(NetError) -> (Value, Response<Bytes>)
+
     /// Runs one call from start to end, and notifies its observers.
-    @inline(__always)
     private func watched<Value: Sendable>(
         _ request: Request<some Sendable>, _ kind: Call.Kind, savingTo path: String? = nil,
-        _ work: (Call) async throws(NetError) -> (Value, Response<Bytes>)
+        _ work: @escaping Work<Value>
     ) async throws(NetError) -> Value {
         let (value, received, watch) = try await begun(request, kind, savingTo: path, work)
         if let watch {
@@ -52,37 +53,90 @@ extension Agent {
     /// Runs one call up to its response; a failure ends it.
     private func begun<Value: Sendable>(
         _ request: Request<some Sendable>, _ kind: Call.Kind, savingTo path: String? = nil,
-        _ work: (Call) async throws(NetError) -> (Value, Response<Bytes>)
+        _ work: @escaping Work<Value>
     ) async throws(NetError) -> (Value, Response<Bytes>, Watch?) {
         let group = request.completionGroup
         group?.enter()
         defer { group?.leave() }
-        let watch = Watch.begin(request, observers(of: request))
-        var call = Call(request.decoded(by: .bytes), kind: kind, watch: watch)
+        let budget = request.budget ?? budget(of: request, kind)
+        let watch = Watch.begin(request, observers(of: request), within: budget)
+        var call = Call(request.decoded(by: .bytes), kind: kind, watch: watch, budget: budget)
         do throws(NetError) {
-            if addsToRequests || request.hasNotes {
-                call = try await prepared(call)
-            } else {
-                try preparePlain(&call)
-            }
-            if let path {
-                call.request.savePath = try Self.checkedPath(path)
-            }
-            if call.request.body != nil {
-                let hooks = call.request.hooks(over: configuration.transferHooks)
-                call.request = call.request.renewing(by: hooks.newBody, watch)
-            }
-            let begun = call
-            let (value, received) = try await flights.aboard { () async throws(NetError) in
-                try await work(begun)
-            }
-            if !endings.isEmpty || request.hasNotes {
-                try await mayEnd(call, .answered(received))
-            }
+            let (value, received) = try await carried(&call, of: request, savingTo: path, work)
             return (value, received, watch)
         } catch {
             throw await failure(of: call, asked: request, error)
         }
+    }
+
+    /// Runs the work of a call, at most until the call's time ends.
+    ///
+    /// - Parameter isEnd: true if the call ends with it, so that hooks may hold the end.
+    @inline(__always)
+    func carried<Value: Sendable>(
+        _ call: inout Call, of request: Request<some Sendable>, savingTo path: String? = nil, isEnd: Bool = true,
+        _ work: @escaping Work<Value>
+    ) async throws(NetError) -> (Value, Response<Bytes>) {
+        if isPrompt, !request.hasNotes || hasPromptCall(request) {
+            return try await done(call, savingTo: path, isEnd, { call = $0 }, work)
+        }
+        return try await raced(&call, savingTo: path, isEnd, work)
+    }
+
+    /// Prepares the call, runs its work, and calls the hooks that may hold the end.
+    @inline(__always)
+    private func done<Value: Sendable>(
+        _ begun: Call, savingTo path: String?, _ isEnd: Bool, _ isPrepared: (Call) -> Void, _ work: Work<Value>
+    ) async throws(NetError) -> (Value, Response<Bytes>) {
+        var call = begun
+        if addsToRequests || call.request.hasNotes {
+            call = try await prepared(call)
+        } else {
+            try preparePlain(&call)
+        }
+        if let path {
+            call.request.savePath = try Self.checkedPath(path)
+        }
+        if call.request.body != nil {
+            let hooks = call.request.hooks(over: configuration.transferHooks)
+            call.request = call.request.renewing(by: hooks.newBody, call.watch)
+        }
+        isPrepared(call)
+        let prepared = call
+        let (value, received) = try await flights.aboard { () async throws(NetError) in
+            try await work(prepared)
+        }
+        if isEnd, !endings.isEmpty || call.request.hasNotes {
+            try await mayEnd(call, .answered(received))
+        }
+        return (value, received)
+    }
+
+    /// Runs the work in a race with the call's time, because app code may ignore cancellation.
+    @inline(never)
+    private func raced<Value: Sendable>(
+        _ call: inout Call, savingTo path: String?, _ isEnd: Bool, _ work: @escaping Work<Value>
+    ) async throws(NetError) -> (Value, Response<Bytes>) {
+        let (latest, budget) = (Lock(call), call.budget)
+        defer {
+            call = latest.withLock { $0 }
+            call.budget = budget
+        }
+        // Swift 6.3: a closure with a capture list would leave the caller's actor.
+        let begun = call
+        return try await budget.race("the call", call.kind) { budget async throws(NetError) in
+            var call = begun
+            call.budget = budget
+            let taken: @Sendable (Call) -> Void = { prepared in latest.withLock { $0 = prepared } }
+            return try await self.done(call, savingTo: path, isEnd, taken, work)
+        }
+    }
+
+    /// Returns true if no app code of the request can delay its call, except closures that are raced individually.
+    private func hasPromptCall(_ request: Request<some Sendable>) -> Bool {
+        let service = request.service
+        let own = request.interceptors + (service?.configuration.interceptors ?? []) + (service?.stage ?? [])
+        return request.transferHooks.isPrompt && own.arePrompt && (service?.configuration.signing ?? []).arePrompt
     }
 
     // Rarely used functions below are never inlined: they would enlarge every call's stack frame.
@@ -97,7 +151,7 @@ extension Agent {
         // The call was stopped by an ending or a hook: no further ending is called.
         if error.code != .stoppedByCaller {
             do throws(NetError) {
-                try await mayEnd(call, .failed(error))
+                try await mayFail(call, error)
             } catch let other {
                 error = other
             }
@@ -116,6 +170,14 @@ extension Agent {
         }
     }
 
+    /// The same for a call that has failed. Its time may be over: then they have a moment.
+    private func mayFail(_ call: Call, _ error: NetError) async throws(NetError) {
+        guard chain(for: call.request).interceptors.contains(where: { $0 is any CallEnding }) else { return }
+        try await call.budget.race("the hook of a failure", atLeast: TimeBudget.grace) { _ async throws(NetError) in
+            try await self.mayEnd(call, .failed(error))
+        }
+    }
+
     func sendThroughChain<Value>(_ request: Request<Value>) async throws(NetError) -> Response<Value> {
         if request.isListed {
             return try await sendListed(request)
@@ -123,8 +185,8 @@ extension Agent {
         if request.output != nil {
             return try await sendInGoes(request, nil)
         }
-        return try await watched(request, .send) { call throws(NetError) in
-            try await kept(try await whole(call), by: request)
+        return try await watched(request, .send) { call async throws(NetError) in
+            try await self.kept(try await self.whole(call), by: request)
         }
     }
 
@@ -134,8 +196,8 @@ extension Agent {
         if request.isListed {
             return try await saveListed(request, to: path)
         }
-        return try await watched(request, .save, savingTo: path) { call throws(NetError) in
-            let reply = try await reply(to: call)
+        return try await watched(request, .save, savingTo: path) { call async throws(NetError) in
+            let reply = try await self.reply(to: call)
             let received = reply.response
             if call.request.download != nil, case .file(let file) = reply.body {
                 return (received.map { _ in file }, received)
@@ -160,8 +222,8 @@ extension Agent {
         if request.isListed {
             return try await streamListed(request)
         }
-        let (stream, _, watch) = try await begun(request, .stream) { call throws(NetError) in
-            let stream = try await opened(call)
+        let (stream, _, watch) = try await begun(request, .stream) { call async throws(NetError) in
+            let stream = try await self.opened(call)
             return (stream, stream.headOnly)
         }
         return watch.map { stream.replaced(by: WatchedChunks(stream, watch: $0)) } ?? stream
@@ -169,8 +231,8 @@ extension Agent {
 
     /// Returns a response with any kind of body.
     func openedThroughChain(_ request: Request<some Sendable>) async throws(NetError) -> Answer {
-        let (answer, received, watch) = try await begun(request, .send) { call throws(NetError) in
-            let reply = try await reply(to: call)
+        let (answer, received, watch) = try await begun(request, .send) { call async throws(NetError) in
+            let reply = try await self.reply(to: call)
             return (reply, reply.response)
         }
         if let watch, case .stream(let stream) = answer.body {
@@ -236,6 +298,11 @@ extension Agent {
             throw NetError(.file, "the body cannot be saved: \(error)", underlying: error)
         }
     }
+}
+
+extension Agent.Configuration {
+    /// Whether no app code can hold a call, except for closures that are raced one by one.
+    var isPrompt: Bool { interceptors.arePrompt && transferHooks.isPrompt }
 }
 
 extension [any Interceptor] {

@@ -14,6 +14,17 @@ extension Agent.Configuration {
 }
 
 extension Agent {
+    /// Returns the time for a whole call, from the limits of the request, its service or the agent.
+    func budget(of request: Request<some Sendable>, _ kind: Call.Kind) -> TimeBudget {
+        if let own = request.limits {
+            return TimeBudget(own.total, timer: timer)
+        }
+        if kind != .send || request.body?.isStreamed == true {
+            return TimeBudget(configuration.streamLimits.total, timer: timer)
+        }
+        return TimeBudget((request.service?.configuration.limits ?? configuration.limits).total, timer: timer)
+    }
+
     /// Returns the call with all additions of agent and service; calls the closures that compute them.
     func prepared(_ call: Call) async throws(NetError) -> Call {
         guard addsToRequests || call.request.hasNotes else {
@@ -22,12 +33,12 @@ extension Agent {
             return call
         }
         var call = call
-        let own = try await ownParameters(of: call.request)
+        let own = try await ownParameters(of: call.request, within: call.budget)
         if let own {
             call.request.parameters = own
         }
         let destination = try destination(of: call.request)
-        var answers = try await answers(to: call.request, at: destination)
+        var answers = try await answers(to: call.request, at: destination, within: call.budget)
         answers.hasOwnParameters = own != nil
         return try placed(call, at: destination, adding: answers)
     }
@@ -62,10 +73,12 @@ extension Agent {
     // MARK: Closures that compute values
 
     /// Returns the parameters of the request's source, or `nil` to keep its own.
-    private func ownParameters(of request: Request<Bytes>) async throws(NetError) -> Parameters? {
+    private func ownParameters(
+        of request: Request<Bytes>, within budget: TimeBudget
+    ) async throws(NetError) -> Parameters? {
         guard !request.isComplete, !request.isPlaced, let source = request.parameterSource else { return nil }
         do {
-            return try await source.ask(request)
+            return try await budget.answer(of: "the source of the parameters") { try await source.ask(request) }
         } catch {
             throw Self.notComputed(error)
         }
@@ -73,7 +86,7 @@ extension Agent {
 
     /// Calls the closures of agent and service, except those of one that adds nothing to the request.
     private func answers(
-        to request: Request<Bytes>, at destination: Destination
+        to request: Request<Bytes>, at destination: Destination, within budget: TimeBudget
     ) async throws(NetError) -> StartAnswers {
         var answers = StartAnswers()
         guard !request.isComplete else { return answers }
@@ -82,16 +95,17 @@ extension Agent {
         do {
             // The service's values override the agent's.
             for compute in [service?.computedParameters, agent?.computedParameters] where !request.isPlaced {
-                let said = try await compute?(request)
+                guard let compute else { continue }
+                let said = try await budget.answer(of: "computedParameters") { try await compute(request) }
                 answers.parameters = answers.parameters?.filled(from: said) ?? said
                 if let said, !said.hasFields {
                     throw NetError(.usage, "the parameters of every request are an object")
                 }
             }
             for compute in [service?.computedHeaders, agent?.computedHeaders] {
-                if let said = try await compute?(request) {
-                    answers.headers = answers.headers.filled(from: said)
-                }
+                guard let compute else { continue }
+                let said = try await budget.answer(of: "computedHeaders") { try await compute(request) }
+                answers.headers = answers.headers.filled(from: said)
             }
             return answers
         } catch {

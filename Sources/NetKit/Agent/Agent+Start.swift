@@ -153,7 +153,13 @@ extension Agent {
         course.tracking?.watch(&request)
         course.part?.watch(&request)
         try await takeTurn(control, request)
-        let slot = try await course.lane?.slots.take(for: request.decoded(by: .bytes))
+        var slot: TakenSlot?
+        if let lane = course.lane {
+            let budget = budget(of: request, .send)
+            slot = try await lane.slots.take(for: request.decoded(by: .bytes), within: budget)
+            // Each go has its own time.
+            request.budget = course.letsGo ? nil : budget
+        }
         defer { slot?.giveBack() }
         guard let progress else { return try await sendStarted(request, control, course) }
         return try await progress.follow(request, control) { request async throws(NetError) in

@@ -34,6 +34,10 @@ public final class Agent: Sendable {
     // True without interceptors, observers and additions to requests: then only a request's own options need a chain.
     let hasBareCalls: Bool
     let addsToRequests: Bool
+    /// Whether no interceptor or hook of the configuration can hold a call.
+    let isPrompt: Bool
+    /// Ends calls whose time is over.
+    let timer = DeadlineTimer()
     /// The configuration's fields, with User-Agent and Accept-Language.
     let defaultHeaders: Headers
     /// The origins that receive the agent's additions; `nil` without a base URL.
@@ -83,6 +87,7 @@ public final class Agent: Sendable {
         hasBareCalls =
             configuration.interceptors.isEmpty && configuration.observers.isEmpty && configuration.allowsCellular
             && !addsToRequests && configuration.transferHooks.isEmpty
+        isPrompt = configuration.isPrompt
     }
 
     deinit {

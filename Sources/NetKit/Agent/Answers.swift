@@ -55,7 +55,7 @@ private final class AnswersState<Value: Sendable>: Sendable {
         self.agent = agent
         tellOver = request.endProgressOnce()
         self.request = request
-        watch = Watch.begin(request, agent.observers(of: request))
+        watch = Watch.begin(request, agent.observers(of: request), within: agent.budget(of: request, .send))
     }
 
     deinit {
@@ -132,19 +132,18 @@ extension Agent {
         defer { flights.group.leave() }
         var request = request
         request.caching = try named(rules(of: request), by: request).with(mode)
-        var call = Call(request.decoded(by: .bytes), kind: .send, watch: watch)
+        let asked = request
+        var call = Call(
+            asked.decoded(by: .bytes), kind: .send, watch: watch, budget: budget(of: asked, .send))
         do throws(NetError) {
-            call = try await prepared(call)
-            let answer = try await kept(try await whole(call), by: request)
-            if mode != .cacheOnly {
-                try await mayEnd(call, .answered(answer.1))
+            return try await carried(&call, of: asked, isEnd: mode != .cacheOnly) { call async throws(NetError) in
+                try await self.kept(try await self.whole(call), by: asked)
             }
-            return answer
         } catch {
             if mode == .cacheOnly, error.code == .notCached {
                 throw error  // The network comes next, so this is not the end.
             }
-            throw await failure(of: call, asked: request, error)
+            throw await failure(of: call, asked: asked, error)
         }
     }
 

@@ -34,16 +34,24 @@ struct ChallengeRounds {
     /// The redirects that led to it.
     private(set) var trail = RedirectTrail()
 
-    /// - Parameter home: a URL of the origin that may receive credentials: that of the call's first request.
-    init(_ request: Request<Bytes>, from home: String, agentProxy: Proxy?, desk: ChallengeDesk) {
+    /// - Parameters:
+    ///   - home: a URL of the origin that may receive credentials: that of the call's first request.
+    ///   - budget: the call's time; if `nil`, it begins now.
+    init(
+        _ request: Request<Bytes>, from home: String, agentProxy: Proxy?, desk: ChallengeDesk,
+        within budget: TimeBudget?
+    ) {
         self.request = request
         self.home = home
         self.desk = desk
-        budget = TimeBudget(request.limits?.total)
+        self.budget = budget ?? TimeBudget(request.limits?.total)
         self.agentProxy = agentProxy
         serverFailures = request.credentials == nil && request.headers["Authorization"] == nil ? 0 : 1
         proxyFailures = (request.proxy ?? agentProxy)?.credentials == nil ? 0 : 1
     }
+
+    /// Returns the request with the remaining time as its total limit.
+    func bounded() throws(NetError) -> Request<Bytes> { try budget.bounding(request, isExact: rounds > 0) }
 
     /// Obtains credentials for a challenge. Returns true if the request is to be sent again.
     ///
@@ -63,9 +71,6 @@ struct ChallengeRounds {
         else { return false }
         trail.add(redirectsOf: response, heads)
         request = asked
-        if let left = try budget.left(behind: "the challenges") {
-            request.limits?.total = left
-        }
         show(offer)
         trail.goesOn()
         return true

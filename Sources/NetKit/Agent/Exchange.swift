@@ -25,6 +25,12 @@ final class Exchange: CallEnd {
         if call.request.hasNotes, call.request.caching?.mode == .cacheOnly {
             throw NetError(.notCached, "the agent has no Caching, and the cache alone was to be asked")
         }
+        guard call.budget.isRaced else { return try await transferred(call) }
+        return try await call.budget.transfer { () async throws(NetError) in try await transferred(call) }
+    }
+
+    @inline(__always)
+    private func transferred(_ call: Call) async throws(NetError) -> Answer {
         guard let watch = call.watch else { return try await reply(to: call) }
         return try await watched(call, by: watch)
     }
@@ -62,12 +68,12 @@ final class Exchange: CallEnd {
     ///   URL.
     func plain(_ call: Call, _ hooks: TransferHooks, from home: String? = nil) async throws(NetError) -> Answer {
         if call.kind == .stream {
-            return Answer(try await stream(call.request, hooks, call.watch, from: home))
+            return Answer(try await stream(call.request, hooks, call.watch, from: home, within: call.budget))
         }
         if let plan = call.request.download {
             return try await download(call, plan, hooks, from: home)
         }
-        let response = try await send(call.request, hooks, call.watch, from: home)
+        let response = try await send(call.request, hooks, call.watch, from: home, within: call.budget)
         guard call.kind == .save, let path = call.request.savePath, (200..<300).contains(response.status) else {
             return Answer(response)
         }
@@ -82,7 +88,7 @@ final class Exchange: CallEnd {
         var request = call.request
         let saved = transport is EngineTransport ? nil : try SavedDownload(plan)
         request.savePath = saved?.path
-        let response = try await send(request, hooks, call.watch, from: home)
+        let response = try await send(request, hooks, call.watch, from: home, within: call.budget)
         // An app's own transport may wrap an engine's downloads.
         if let file = plan.file {
             return Answer(response, in: file)
@@ -92,22 +98,28 @@ final class Exchange: CallEnd {
     }
 
     /// Returns the response with any status.
+    ///
+    /// - Parameter budget: the call's time; if `nil`, it begins with the transfer.
     func send(
-        _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil, from home: String? = nil
+        _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil, from home: String? = nil,
+        within budget: TimeBudget? = nil
     ) async throws(NetError) -> Response<Bytes> {
         try mayGoOn()
         do throws(NetError) {
-            guard let desk = desk(for: request, hooks, watch) else { return try await transport.send(request) }
-            return try await answer(to: request, from: home ?? request.url, asking: desk)
+            guard let desk = desk(for: request, hooks, watch) else {
+                return try await transport.send(try budget?.bounding(request) ?? request)
+            }
+            return try await answer(to: request, from: home ?? request.url, asking: desk, within: budget)
         } catch {
             throw request.explained(error)
         }
     }
 
     private func answer(
-        to request: Request<Bytes>, from home: String, asking desk: ChallengeDesk
+        to request: Request<Bytes>, from home: String, asking desk: ChallengeDesk, within budget: TimeBudget?
     ) async throws(NetError) -> Response<Bytes> {
-        var rounds = ChallengeRounds(request, from: home, agentProxy: configuration.proxy, desk: desk)
+        var rounds = ChallengeRounds(
+            request, from: home, agentProxy: configuration.proxy, desk: desk, within: budget)
         do throws(NetError) {
             while true {
                 var received = try await tunnelled(&rounds) { request async throws(NetError) in
@@ -128,17 +140,21 @@ final class Exchange: CallEnd {
 
     /// Returns the stream with any status.
     func stream(
-        _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil, from home: String? = nil
+        _ request: Request<Bytes>, _ hooks: TransferHooks? = nil, _ watch: Watch? = nil, from home: String? = nil,
+        within budget: TimeBudget? = nil
     ) async throws(NetError) -> ResponseStream {
         try mayGoOn()
-        guard let desk = desk(for: request, hooks, watch) else { return try await transport.stream(request) }
-        return try await self.stream(of: request, from: home ?? request.url, asking: desk)
+        guard let desk = desk(for: request, hooks, watch) else {
+            return try await transport.stream(try budget?.bounding(request) ?? request)
+        }
+        return try await self.stream(of: request, from: home ?? request.url, asking: desk, within: budget)
     }
 
     private func stream(
-        of request: Request<Bytes>, from home: String, asking desk: ChallengeDesk
+        of request: Request<Bytes>, from home: String, asking desk: ChallengeDesk, within budget: TimeBudget?
     ) async throws(NetError) -> ResponseStream {
-        var rounds = ChallengeRounds(request, from: home, agentProxy: configuration.proxy, desk: desk)
+        var rounds = ChallengeRounds(
+            request, from: home, agentProxy: configuration.proxy, desk: desk, within: budget)
         do throws(NetError) {
             while true {
                 var stream = try await tunnelled(&rounds) { request async throws(NetError) in
@@ -162,7 +178,7 @@ final class Exchange: CallEnd {
     ) async throws(NetError) -> Reply {
         while true {
             do throws(NetError) {
-                return try await ask(rounds.request)
+                return try await ask(try rounds.bounded())
             } catch {
                 guard try await rounds.mayTryAgain(after: error) else { throw error }
                 try mayGoOn()

@@ -7,7 +7,6 @@ struct HookedExchange {
     /// Returns the final response, as the hooks decide.
     func answer() async throws(NetError) -> Answer {
         let policy = call.request.redirects ?? .follow
-        let budget = TimeBudget(call.request.limits?.total)
         var course = call
         var trail = RedirectTrail()
         // Each hop is a separate transfer, but credentials belong to the call's first origin.
@@ -20,7 +19,7 @@ struct HookedExchange {
             let following: Request<Bytes>?
             do throws(NetError) {
                 answer = try await once(course, from: home)
-                following = try await next(after: answer, of: course, policy, count: trail.count, within: budget)
+                following = try await next(after: answer, of: course, policy, count: trail.count)
             } catch {
                 throw trail.leading(to: error)
             }
@@ -37,9 +36,7 @@ struct HookedExchange {
             course.request.redirects = .return
             course.request.limits = next.limits ?? call.request.limits  // A hook may send its own request.
             do throws(NetError) {
-                if let left = try budget.left(behind: "the redirects") {
-                    course.request.limits?.total = left
-                }
+                course.request = try call.budget.bounding(course.request, isExact: true)
             } catch {
                 throw trail.leading(to: error)
             }
@@ -75,7 +72,7 @@ struct HookedExchange {
     // MARK: Redirects
 
     private func next(
-        after answer: Answer, of course: Call, _ policy: RedirectPolicy, count: Int, within budget: TimeBudget
+        after answer: Answer, of course: Call, _ policy: RedirectPolicy, count: Int
     ) async throws(NetError) -> Request<Bytes>? {
         guard let ask = hooks.redirect else { return nil }
         var head = ResponseHead(of: answer)
@@ -91,7 +88,7 @@ struct HookedExchange {
         }
         let decision: RedirectAnswer
         do {
-            decision = try await budget.answer(of: "the redirect's hook") { try await ask(step) }
+            decision = try await call.budget.answer(of: "the redirect's hook") { try await ask(step) }
         } catch {
             throw NetError(asking: error, .stoppedByCaller, "the redirect's hook failed", response: answer.response)
         }
@@ -149,7 +146,9 @@ struct HookedExchange {
         guard let ask = hooks.head else { return .allow }
         let decision: HeadAnswer
         do {
-            decision = try await ask(course.request, ResponseHead(of: answer))
+            decision = try await call.budget.answer(of: "the head's hook") {
+                try await ask(course.request, ResponseHead(of: answer))
+            }
         } catch {
             throw NetError(asking: error, .stoppedByCaller, "the head's hook failed", response: head)
         }
@@ -162,10 +161,10 @@ struct HookedExchange {
     private func judge(of course: Call, asking ask: @escaping HeadHook) -> DownloadPlan.Judge {
         var request = course.request
         request.download = nil  // It has the hook.
-        return { [request, watch = call.watch] head throws(NetError) in
+        return { [request, watch = call.watch, budget = call.budget] head throws(NetError) in
             let decision: HeadAnswer
             do {
-                decision = try await ask(request, head)
+                decision = try await budget.answer(of: "the head's hook") { try await ask(request, head) }
             } catch {
                 throw NetError(asking: error, .stoppedByCaller, "the head's hook failed", response: nil)
             }

@@ -61,7 +61,7 @@ final class ApplicationSide: CacheSide {
         if policy.ignoresStored {
             return CacheLook(.fetch(.ignored), key: key)
         }
-        await caching.background.waitForWrites(of: key)
+        await caching.background.waitForWrites(of: key, within: call.budget)
         let found: CacheEntry?
         do throws(NetError) {
             found = try await caching.store(for: request).entry(for: key)

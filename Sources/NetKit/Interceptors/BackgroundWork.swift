@@ -45,12 +45,12 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    /// Waits until the running writes of a key have ended, or until the task is cancelled. A write does not wait for
-    /// itself.
-    func waitForWrites(of key: CacheKey) async {
+    /// Waits until the running writes of a key have ended, the call's time is over, or the task is
+    /// cancelled. A write does not wait for itself.
+    func waitForWrites(of key: CacheKey, within budget: TimeBudget) async {
         guard let writes = state.withLock({ $0.writes[key] }), !Self.writing.contains(key) else { return }
         for write in writes {
-            _ = try? await write.value()
+            _ = try? await budget.value(of: write, "the write of the cache")
         }
     }
 

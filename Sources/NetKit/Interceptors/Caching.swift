@@ -18,7 +18,7 @@
 /// such as X-Api-Key (see ``Redaction/Names/usual``). Credentials that interceptors behind it add count too
 /// (``Interceptor/identified(_:)``), such as those of ``CredentialRefresh``. A failing store is treated as an empty
 /// one. Thread-safe.
-public final class Caching: Interceptor {
+public final class Caching: PromptInterceptor {
     /// The rules of requests that set none.
     public let rules: CacheRules
     let time: TimeSource
@@ -27,6 +27,8 @@ public final class Caching: Interceptor {
     let secrets: Redaction.Names
     let background = BackgroundWork()
     let changes = ChangedKeys()
+    /// A store in memory holds no call; a disk, or a store of the app's own, may.
+    let isPrompt: Bool
     private let stores: @Sendable (Request<Bytes>) -> any CacheStore
     private let failing = Lock(false)
 
@@ -60,6 +62,7 @@ public final class Caching: Interceptor {
         self.time = time
         secret = CacheSecret(hashKey) { store }
         stores = { _ in store }
+        isPrompt = store is MemoryCacheStore
     }
 
     /// Creates a cache with a store for each directory that a filter names.
@@ -80,6 +83,7 @@ public final class Caching: Interceptor {
         self.time = time
         secret = CacheSecret(hashKey) { directories.standard }
         stores = { directories.store(for: $0) }
+        isPrompt = false
     }
 
     /// Returns a stored response, or continues with the call and stores its response.
@@ -146,7 +150,7 @@ public final class Caching: Interceptor {
             return .application(
                 ApplicationSide(policy: policy, call: call, caching: self, context: context))
         case .http(let policy):
-            let side = HTTPSide(policy: policy, request: request, caching: self, context: context)
+            let side = HTTPSide(policy: policy, request: request, caching: self, context: context, budget: call.budget)
             // The key of a response contains only the URL, which does not describe a GET with a body.
             return request.body == nil || side.isChanging ? .http(side) : nil
         }

@@ -21,17 +21,21 @@ public struct Call: Sendable, Identifiable {
     let watch: Watch?
     /// The original request; `nil` in a call that a test created.
     var origin: CallOrigin?
+    /// The time for all of it.
+    var budget: TimeBudget
 
     /// Creates a call for a test.
     public init(_ request: Request<Bytes>, kind: Kind = .send) {
         self.init(request, kind: kind, watch: nil)
     }
 
-    init(_ request: Request<Bytes>, kind: Kind, watch: Watch?) {
+    init(_ request: Request<Bytes>, kind: Kind, watch: Watch?, budget: TimeBudget? = nil) {
         id = watch?.id ?? request.ticket?.take() ?? CallNumber.next()
         self.request = request
         self.kind = kind
         self.watch = watch
+        let own = self.request.takeBudget()
+        self.budget = budget ?? own ?? TimeBudget(request.limits?.total)
     }
 
     /// Whether the request's body can be sent again.

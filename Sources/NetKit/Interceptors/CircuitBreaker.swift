@@ -4,7 +4,7 @@
 /// `openTime` one trial call is sent, and its outcome decides for the others, which keep failing until it ends. A trial
 /// that ends before the host could respond leaves the trial to the next call. Network errors, time limits and the
 /// statuses 500, 502, 503 and 504 are failures. Thread-safe.
-public final class CircuitBreaker: Interceptor {
+public final class CircuitBreaker: PromptInterceptor {
     /// The state of a host.
     public enum State: Sendable, Hashable {
         /// Calls are sent.

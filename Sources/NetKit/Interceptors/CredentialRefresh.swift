@@ -12,13 +12,17 @@
 /// its first response, and the next call uses the new credentials.
 ///
 /// A failed refresh fails every call that was in flight and needs it, with ``NetError/Code/authentication``. The next
-/// call may start another one. Calls that start during a refresh wait for it. A cancelled call does not affect the
-/// others.
+/// call may start another one. Calls that start during a refresh wait for it, at most until ``Limits/total`` ends. A
+/// refresh that exceeds its time limit has failed. A cancelled call does not affect the others.
 ///
 /// Requests that the refresh itself sends through the same agent are not changed, nor are those with
-/// ``Request/bypassesCredentialRefresh``. ``Caching`` and ``Repeats`` distinguish calls with different credentials,
+/// ``Request/bypassesCredentialRefresh``. Set it on a request that the refresh sends from another task, such as
+/// `Task.detached` or a queue. Without it that request looks like any other: it waits for the refresh, and the refresh
+/// waits for it, until ``Limits/total`` or the refresh's time limit ends.
+///
+/// ``Caching`` and ``Repeats`` distinguish calls with different credentials,
 /// both before and behind this interceptor. Thread-safe.
-public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
+public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, PromptInterceptor {
     /// Adds a token to a request.
     public typealias Apply = @Sendable (inout Request<Bytes>, Token) -> Void
     /// Returns a new token; the parameter is the old one, if there is any.
@@ -36,22 +40,27 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
     private let rule: VerdictRule
     private let apply: Apply
     private let refresh: Refresh
+    private let timeLimit: Duration
+    private let timer = DeadlineTimer()
 
     /// Creates a credential refresh.
     ///
     /// - Parameters:
     ///   - token: the current credentials; if `nil`, requests are sent without any until a response requires them.
     ///   - rule: detects expired credentials in a response.
+    ///   - timeLimit: the maximum duration of a refresh (60 s). Then its task is cancelled, the waiting calls fail with
+    ///     ``NetError/Code/authentication``, and the next call may start another refresh.
     ///   - apply: adds the credentials to a request.
     ///   - refresh: returns new credentials to replace the expired ones.
     public init(
-        _ token: Token? = nil, rule: VerdictRule = .unauthorized, apply: @escaping Apply,
-        refresh: @escaping Refresh
+        _ token: Token? = nil, rule: VerdictRule = .unauthorized, timeLimit: Duration = .seconds(60),
+        apply: @escaping Apply, refresh: @escaping Refresh
     ) {
         state = Lock(State(token: token))
         self.rule = rule
         self.apply = apply
         self.refresh = refresh
+        self.timeLimit = timeLimit
     }
 
     /// The current credentials.
@@ -89,7 +98,7 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
         if passes(call.request) {
             return try await next(call)
         }
-        let (known, round) = try await current()
+        let (known, round) = try await current(within: call.budget)
         var trail = RedirectTrail()
         let answer = try await judged(try await next(with(known, call)), call)
         guard answer.isExpired else { return answer.reply }
@@ -106,7 +115,7 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
         // The call cannot be sent again, but later calls use the new credentials.
         guard again.isRepeatable else { return answer.reply }
         answer.reply.discard()
-        let fresh = try await renewal.value()
+        let fresh = try await call.budget.value(of: renewal, Self.waiting)
         trail.goesOn()
         do throws(NetError) {
             return trail.leading(to: try await judged(try await next(with(fresh, again)), again).reply)
@@ -142,10 +151,10 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
     // MARK: One refresh for all
 
     /// Returns the credentials to start with, after a running refresh has ended.
-    private func current() async throws(NetError) -> (Token?, Int) {
+    private func current(within budget: TimeBudget) async throws(NetError) -> (Token?, Int) {
         let (running, token, round) = state.withLock { ($0.running, $0.token, $0.round) }
         guard let running else { return (token, round) }
-        return (try await running.value(), round + 1)
+        return (try await budget.value(of: running, Self.waiting), round + 1)
     }
 
     /// Returns the credentials after a round: of a refresh that has ended since, or of a new one.
@@ -178,7 +187,7 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
     private func begin(_ promise: Promise<Token>, from old: Token?) {
         let numbers = RefreshUnderWay.numbers.union([ObjectIdentifier(self)])
         Task {
-            let outcome = await RefreshUnderWay.$numbers.withValue(numbers) { await self.refreshed(from: old) }
+            let outcome = await RefreshUnderWay.$numbers.withValue(numbers) { await self.refreshedInTime(from: old) }
             state.withLock { state in
                 // Otherwise the credentials were replaced in the meantime.
                 guard state.running === promise else { return }
@@ -191,6 +200,22 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor {
             }
             promise.fulfil(outcome)
         }
+    }
+
+    /// The new credentials, or a failure after the time limit, also where the refresh ignores that it is cancelled.
+    private func refreshedInTime(from old: Token?) async -> Result<Token, NetError> {
+        do throws(NetError) {
+            return try await TimeBudget(timeLimit, timer: timer).race(Self.waiting) { _ in
+                await self.refreshed(from: old)
+            }
+        } catch {
+            return .failure(NetError(.authentication, "\(Self.waiting) took longer than its limit of \(timeLimit)"))
+        }
+    }
+
+    private static var waiting: String {
+        "the refresh of the credentials (a request that the refresh sends from another task waits for itself without"
+            + " bypassesCredentialRefresh)"
     }
 
     private func refreshed(from old: Token?) async -> Result<Token, NetError> {

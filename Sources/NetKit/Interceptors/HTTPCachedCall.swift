@@ -90,7 +90,9 @@ struct HTTPCachedCall: Sendable {
         call.request.becomeWhole()
         var request = request
         request.becomeWhole()
-        let side = HTTPSide(policy: side.policy, request: request, caching: caching, context: side.context)
+        let side = HTTPSide(
+            policy: side.policy, request: request, caching: caching, context: side.context,
+            budget: side.budget)
         CachedCall(side: side, caching: caching, call: call, next: next).refresh(look)
     }
 

@@ -40,7 +40,9 @@ extension HTTPSide {
             request.acceptsCodings.toggle()
             requests.append(request)
         }
-        return requests.dropFirst().map { HTTPSide(policy: policy, request: $0, caching: caching, context: context) }
+        return requests.dropFirst().map {
+            HTTPSide(policy: policy, request: $0, caching: caching, context: context, budget: budget)
+        }
     }
 
     private func forgetOwn(_ url: String) async {

@@ -14,8 +14,12 @@ final class HTTPSide: CacheSide {
     let caching: Caching
     let context: CacheContext
     let trust: StandingTrust?
+    let budget: TimeBudget
 
-    init(policy: HTTPCachePolicy, request: Request<Bytes>, caching: Caching, context: CacheContext) {
+    init(
+        policy: HTTPCachePolicy, request: Request<Bytes>, caching: Caching, context: CacheContext, budget: TimeBudget
+    ) {
+        self.budget = budget
         self.policy = policy
         self.request = request
         self.caching = caching
@@ -60,7 +64,7 @@ final class HTTPSide: CacheSide {
         } else if !policy.ignoresStored {
             // A change does not need pending writes, and they are obsolete after it.
             if !isChanging {
-                await caching.background.waitForWrites(of: key)
+                await caching.background.waitForWrites(of: key, within: budget)
             }
             switch await found(key) {
             case .success(let piece): judge(piece, control, now, &look)

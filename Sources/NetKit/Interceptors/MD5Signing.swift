@@ -13,7 +13,7 @@
 ///
 /// MD5 is not collision-resistant, and the key can be extracted from the app: use this only for servers that require
 /// it. ``RequestSigning`` is better in every respect.
-public struct MD5Signing: OriginBoundInterceptor {
+public struct MD5Signing: OriginBoundInterceptor, PromptInterceptor {
     /// The digested text.
     public enum Style: Sendable, Hashable {
         /// Parameters and key.

@@ -6,8 +6,8 @@ final class Promise<Value: Sendable>: Sendable {
         var outcome: Outcome?
         var waiting: [Int: CheckedContinuation<Outcome, Never>] = [:]
         var last = 0
-        // Waiters whose task was cancelled before they began to wait.
-        var cancelled: Set<Int> = []
+        // Waiters that gave up before they began to wait.
+        var givenUp: [Int: Outcome] = [:]
     }
 
     private let state = Lock(State())
@@ -25,18 +25,41 @@ final class Promise<Value: Sendable>: Sendable {
         }
     }
 
+    /// True once the value is there.
+    var isFulfilled: Bool { state.withLock { $0.outcome != nil } }
+
     /// Waits for the value. Throws ``NetError/Code/cancelled`` if the task is cancelled first.
     func value() async throws(NetError) -> Value {
+        try await value { _ in }
+    }
+
+    /// Waits for the value; throws an error of the caller's when that takes longer.
+    func value(
+        within limit: Duration, by timer: DeadlineTimer, else error: @escaping @Sendable @autoclosure () -> NetError
+    ) async throws(NetError) -> Value {
+        var alarm: UInt64?
+        defer {
+            if let alarm {
+                timer.remove(alarm)
+            }
+        }
+        return try await value { number in
+            alarm = timer.add(after: limit) { [self] in giveUp(number, .failure(error())) }
+        }
+    }
+
+    private func value(_ begin: (Int) -> Void) async throws(NetError) -> Value {
         let number = state.withLock { state in
             state.last += 1
             return state.last
         }
+        begin(number)
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { wait(number, $0) }
         } onCancel: {
-            cancel(number)
+            giveUp(number, Self.cancelled)
         }
-        state.withLock { _ = $0.cancelled.remove(number) }
+        state.withLock { _ = $0.givenUp.removeValue(forKey: number) }
         return try outcome.get()
     }
 
@@ -51,8 +74,8 @@ final class Promise<Value: Sendable>: Sendable {
 
     private func wait(_ number: Int, _ continuation: CheckedContinuation<Outcome, Never>) {
         let outcome: Outcome? = state.withLock { state in
-            if state.cancelled.contains(number) {
-                return Self.givenUp
+            if let givenUp = state.givenUp[number] {
+                return givenUp
             }
             if state.outcome == nil {
                 state.waiting[number] = continuation
@@ -64,18 +87,18 @@ final class Promise<Value: Sendable>: Sendable {
         }
     }
 
-    private func cancel(_ number: Int) {
+    private func giveUp(_ number: Int, _ outcome: Outcome) {
         let continuation = state.withLock { state in
             if let waiting = state.waiting.removeValue(forKey: number) {
                 return Optional(waiting)
             }
-            state.cancelled.insert(number)
+            state.givenUp[number] = state.givenUp[number] ?? outcome
             return nil
         }
-        continuation?.resume(returning: Self.givenUp)
+        continuation?.resume(returning: outcome)
     }
 
-    private static var givenUp: Outcome {
+    private static var cancelled: Outcome {
         .failure(NetError(.cancelled, "the task was cancelled while it waited"))
     }
 }

@@ -4,7 +4,7 @@
 ///
 /// A bucket is full at first and gets tokens back at regular intervals. Requests start in the order of their arrival.
 /// When a waiting one is cancelled, its token goes to the next arrival. Thread-safe.
-public final class RateLimit: Interceptor {
+public final class RateLimit: PromptInterceptor {
     /// The requests that share a bucket.
     public enum Scope: Sendable {
         /// Requests to one origin: scheme, host and port.

@@ -57,7 +57,7 @@ extension Request {
 /// Streams, saves, multipart forms and bodies that are read while they are sent are never shared. A stream is in flight
 /// until its head has arrived. Of request tasks the one that was started later is the new one, even if it arrives here
 /// first. Thread-safe.
-public final class Repeats: Interceptor {
+public final class Repeats: PromptInterceptor {
     private struct Flight: Sendable {
         let callID: UInt64
         let promise: Promise<Answer>
@@ -90,13 +90,14 @@ public final class Repeats: Interceptor {
         if Task.isCancelled {
             throw NetError(.cancelled, "the task was cancelled before its repeats were looked for")
         }
-        let flight = try entered(call, key, policy, next)
+        let (flight, isJoined) = try entered(call, key, policy, next)
         do throws(NetError) {
-            return try await flight.value()
+            // The one that has begun it ends with its own time.
+            return isJoined
+                ? try await call.budget.value(of: flight, "the request that it joined") : try await flight.value()
         } catch {
-            if Task.isCancelled {
-                leave(flight, key)
-            }
+            // One that has failed is left by all already.
+            leave(flight, key)
             throw error
         }
     }
@@ -110,7 +111,7 @@ public final class Repeats: Interceptor {
 
     private func entered(
         _ call: Call, _ key: Key, _ policy: RepeatPolicy, _ next: Next
-    ) throws(NetError) -> Promise<Answer> {
+    ) throws(NetError) -> (promise: Promise<Answer>, isJoined: Bool) {
         defer { call.request.ticket?.enter() }
         return try enter(call, key, policy, next)
     }
@@ -118,7 +119,7 @@ public final class Repeats: Interceptor {
     /// Joins a call in flight or starts one.
     private func enter(
         _ call: Call, _ key: Key, _ policy: RepeatPolicy, _ next: Next
-    ) throws(NetError) -> Promise<Answer> {
+    ) throws(NetError) -> (promise: Promise<Answer>, isJoined: Bool) {
         let promise = Promise<Answer>()
         let previous = flights.withLock { flights -> Flight? in
             let previous = flights[key]
@@ -133,7 +134,7 @@ public final class Repeats: Interceptor {
         if let previous {
             switch policy {
             case .join:
-                return previous.promise
+                return (previous.promise, true)
             case .ignore:
                 throw NetError(
                     .ignored, "the same request is under way as number \(previous.callID)",
@@ -147,7 +148,7 @@ public final class Repeats: Interceptor {
             }
         }
         begin(call, key, promise, next)
-        return promise
+        return (promise, false)
     }
 
     /// Starts a separate task, so that it and its callers can end independently.

@@ -13,7 +13,7 @@
 /// ``timestampField`` contains the timestamp, and ``signatureField`` contains `keyId=…,signature=…` in hex. Behind
 /// ``Retry`` each attempt is signed again. A multipart form, and a body that is read while it is sent, cannot be
 /// signed: ``NetError/Code/usage``.
-public struct RequestSigning: OriginBoundInterceptor {
+public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
     /// The name of the key for the server.
     public let keyID: String
     /// The signed fields (host and content-type).

@@ -8,9 +8,9 @@
 ///   the first byte of a response
 ///
 /// A body that can be read only once is never sent again. The delay between attempts is a random part of an interval
-/// that doubles each time, or the time of `Retry-After`. The request's ``Limits`` apply to each attempt, and delays do
-/// not count. The last attempt's response or error is the call's.
-public struct Retry: Interceptor {
+/// that doubles each time, or the time of `Retry-After`. The request's ``Limits`` apply to each attempt, except
+/// ``Limits/total``: it bounds all attempts and delays together, and a delay that would exceed it does not begin. The last attempt's response or error is the call's.
+public struct Retry: PromptInterceptor {
     /// The number of attempts after the first one (3).
     public var maxRetries = 3
     /// The longest first delay (200 ms); it doubles for each further one.
@@ -42,6 +42,8 @@ public struct Retry: Interceptor {
     /// Returns a random number from 0 to 1.
     public var random: @Sendable () -> Double = { Double.random(in: 0...1) }
 
+    var isPrompt: Bool { reachability == nil }
+
     /// Creates the default settings, with a budget of its own.
     public init(
         maxRetries: Int = 3, budget: RetryBudget? = RetryBudget(), time: TimeSource = .system
@@ -63,9 +65,12 @@ public struct Retry: Interceptor {
             } catch {
                 outcome = .failure(error)
             }
-            let left = maxElapsed.map { $0 - (time.now() - begin) }
+            let ends = [maxElapsed.map { $0 - (time.now() - begin) }, call.budget.remaining]
+            let left = ends.compactMap { $0 }.min()
             guard retries < maxRetries, call.isRepeatable, left.map({ $0 > .zero }) ?? true,
-                let wait = wait(after: outcome, of: call, retries, left), !Task.isCancelled, budget?.take() ?? true
+                let wait = wait(after: outcome, of: call, retries, left),
+                call.budget.remaining.map({ wait < $0 }) ?? true,
+                !Task.isCancelled, budget?.take() ?? true
             else { return try outcome.get() }
             if case .success(let reply) = outcome {
                 reply.discard()

@@ -24,8 +24,11 @@ final class Slots: Sendable {
 
     /// Waits for a slot.
     ///
-    /// - Throws: ``NetError/Code/slotTimedOut`` after ``Limits/slot``, and ``NetError/Code/cancelled``.
-    func take(for request: Request<Bytes>) async throws(NetError) -> TakenSlot {
+    /// - Throws: ``NetError/Code/slotTimedOut`` after ``Limits/slot``, ``NetError/Code/totalTimedOut`` at the end of the
+    ///   call's time, and ``NetError/Code/cancelled``.
+    func take(
+        for request: Request<Bytes>, within budget: TimeBudget = TimeBudget(nil)
+    ) async throws(NetError) -> TakenSlot {
         let promise = Promise<Void>()
         let number = state.withLock { state -> UInt64? in
             if state.free > 0 {
@@ -43,7 +46,7 @@ final class Slots: Sendable {
         let timer = request.limits?.slot.map { limit in Task { await expire(number, after: limit) } }
         defer { timer?.cancel() }
         do throws(NetError) {
-            try await promise.value()
+            try await budget.value(of: promise, "the wait for a slot")
             state.withLock { _ = $0.granted.remove(number) }
             return TakenSlot(self)
         } catch {

@@ -42,15 +42,27 @@ public struct TimeSource: Sendable {
         .seconds(min(max(0, moment - epochSeconds()), 1e10))
     }
 
-    /// Sleeps, and notifies the call's observers.
+    /// Sleeps, and notifies the call's observers. Throws ``NetError/Code/totalTimedOut`` if the call's time ends first.
     func wait(
         _ time: Duration, for reason: Event.WaitReason, in call: Call
     ) async throws(NetError) {
+        let what =
+            switch reason {
+            case .retry: "the wait before the next try"
+            case .rateLimit: "the wait for the rate limit"
+            case .connectivity: "the wait for the network"
+            }
+        let left = try call.budget.left(behind: what) ?? time
         call.watch?.tell(.waiting(time, reason), of: call.request)
+        let step = call.budget.begin(what)
+        defer { step?() }
         do {
             try Task.checkCancellation()
-            try await sleep(time)
+            try await sleep(min(time, left))
             try Task.checkCancellation()
+            if left < time {
+                throw call.budget.timedOut(what)
+            }
         } catch {
             throw error as? NetError
                 ?? NetError(.cancelled, "the task was cancelled while it waited", underlying: error)

@@ -59,7 +59,7 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
 ///
 /// A valid field of the request is kept. Otherwise the request becomes a child span of the current one, or the first
 /// span of a new trace. Behind ``Retry`` each attempt is a span of its own.
-public struct Tracing: OriginBoundInterceptor {
+public struct Tracing: OriginBoundInterceptor, PromptInterceptor {
     private let parent: @Sendable () -> TraceParent?
     private let isSampled: Bool
 

@@ -77,6 +77,9 @@ public struct TransferHooks: Sendable {
                 && metrics == nil
     }
 
+    /// True if no hook can delay a call, except those that are raced individually.
+    var isPrompt: Bool { kept == nil || newBody == nil && willStore == nil }
+
     /// Returns these hooks, with those of `others` for the missing ones.
     func filled(from others: TransferHooks) -> TransferHooks {
         guard !others.isEmpty else { return self }

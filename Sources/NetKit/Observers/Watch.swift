@@ -13,19 +13,23 @@ final class Watch: Sendable {
     let id: UInt64
     private let observers: [any Observer]
     private let request: Request<Bytes>
+    private let budget: TimeBudget
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
     private let state = Lock(State())
 
     /// Returns `nil` without observers, which most calls lack. So this is checked before anything is allocated.
-    static func begin(_ request: Request<some Sendable>, _ observers: [any Observer]) -> Watch? {
+    static func begin(
+        _ request: Request<some Sendable>, _ observers: [any Observer], within budget: TimeBudget
+    ) -> Watch? {
         let observers = request.hasNotes ? observers + request.observers : observers
-        return observers.isEmpty ? nil : Watch(request, observers)
+        return observers.isEmpty ? nil : Watch(request, observers, budget)
     }
 
-    private init(_ request: Request<some Sendable>, _ observers: [any Observer]) {
+    private init(_ request: Request<some Sendable>, _ observers: [any Observer], _ budget: TimeBudget) {
         id = request.ticket?.take() ?? CallNumber.next()
         self.observers = observers
+        self.budget = budget
         self.request = request.decoded(by: .bytes).unwatched
         start = clock.now
         if let ticket = request.ticket, ticket.id == id {
@@ -77,13 +81,18 @@ final class Watch: Sendable {
         return number
     }
 
-    /// Reports the end, before the caller is notified. Only the first call counts. Asynchronous observers are awaited.
+    /// Reports the end, before the caller is notified. Only the first call counts. Asynchronous observers are
+    /// awaited while the call's time lasts.
     func stopping(_ outcome: Event.Outcome) async {
         guard isFirstEnd else { return }
         if let metrics = outcome.metrics {
             tell(.metricsCollected(metrics))
             for case let hook as MetricsHook in observers {
-                await hook.tell(request, metrics)
+                // Its failure is its own: the call has ended.
+                let request = request
+                try? await budget.race("the hook of the metrics", atLeast: TimeBudget.grace) { _ in
+                    await hook.tell(request, metrics)
+                }
             }
         }
         tell(.stopping(outcome))

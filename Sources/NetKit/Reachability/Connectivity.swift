@@ -2,7 +2,7 @@
 ///
 /// It is the interceptor closest to the network, except for a service's signing. So each attempt of a transfer uses the
 /// current path.
-final class Connectivity: Interceptor {
+final class Connectivity: PromptInterceptor {
     private let allowsCellular: Bool
     private let proxy: Proxy?
     private let time: TimeSource
@@ -64,7 +64,7 @@ final class Connectivity: Interceptor {
     private func wait(
         for host: String, _ reachability: Reachability, _ mayBeCellular: Bool, _ call: inout Call
     ) async throws(NetError) {
-        let limit = call.request.limits?.total
+        let limit = try call.budget.bounding(call.request).limits?.total
         let start = time.now()
         call.watch?.tell(.waiting(limit ?? .zero, .connectivity), of: call.request)
         do throws(NetError) {

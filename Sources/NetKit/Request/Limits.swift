@@ -10,7 +10,12 @@ public struct Limits: Sendable, Hashable {
     public var idle: Duration? = .seconds(60)
     /// Time to wait for a slot (60 s).
     public var slot: Duration? = .seconds(60)
-    /// Time from sending to the end (300 s); time to wait for the disk counts only here.
+    /// Time from sending to the end (300 s): computed headers and parameters, interceptors and their waits, refreshed
+    /// credentials, all tries, redirects and challenges, and the wait in a ``CallLane``. Time to wait for the
+    /// disk counts only here.
+    ///
+    /// When the time is over, the call fails with ``NetError/Code/totalTimedOut``. App code in the call, such as an
+    /// interceptor, is cancelled. It does not hold the caller if it ignores the cancellation.
     public var total: Duration? = .seconds(300)
     /// Size of the decoded response body, in bytes (64 MiB); 0 refuses any body.
     public var maxBodyBytes: Int? = 64 << 20

@@ -1,6 +1,8 @@
 /// The service's own work in each transfer: final parameters, a slot, and the check of the response.
-struct ServiceStage: Interceptor {
+struct ServiceStage: PromptInterceptor {
     let service: Service
+
+    var isPrompt: Bool { service.configuration.adjustParameters == nil && service.configuration.judge == nil }
 
     func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
         var call = call
@@ -15,7 +17,7 @@ struct ServiceStage: Interceptor {
             }
         }
         guard let slots = service.slots else { return try await judged(try await next(call)) }
-        let slot = try await slots.take(for: call.request)
+        let slot = try await slots.take(for: call.request, within: call.budget)
         let answer = try await judged(try await next(call))
         if case .stream(let stream) = answer.body {
             return Answer(stream.replaced(by: HeldChunks(stream, slot: slot)))

@@ -1,0 +1,100 @@
+import NetKit
+import NetKitTesting
+import Testing
+
+/// A refresh that never ends holds no call without end.
+@Suite(.timeLimit(.minutes(5)))
+struct RefreshEndingTests {
+    private let stub = StubTransport()
+    private let agents = Collected<Agent>()
+
+    init() {
+        stub.answer("/token", with: .text("new"))
+        stub.answer("/api", with: .status(401), .text("welcome"))
+    }
+
+    private static func request(_ path: String, total: Duration = .milliseconds(100)) -> Request<String> {
+        var request = Request<String>(path)
+        request.limits = Limits()
+        request.limits?.total = total
+        return request
+    }
+
+    private func agent(
+        timeLimit: Duration = .seconds(60), refresh: @escaping @Sendable (Agent) async throws -> String
+    ) -> (Agent, CredentialRefresh<String>) {
+        let agents = agents
+        let interceptor = CredentialRefresh("old", timeLimit: timeLimit) { request, token in
+            request.headers["X-Token"] = token
+        } refresh: { _ in
+            try await refresh(agents.values[0])
+        }
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [interceptor]
+        let agent = Agent(configuration, transport: stub)
+        agents.append(agent)
+        return (agent, interceptor)
+    }
+
+    @Test func aRequestOfTheRefreshFromADetachedTaskEndsWithItsTotalLimitAndNamesTheCause() async throws {
+        let errors = Collected<NetError>()
+        let (agent, _) = agent { agent in
+            try await Task.detached {
+                do throws(NetError) {
+                    return try await agent.send(Self.request("/token")).value
+                } catch {
+                    errors.append(error)
+                    throw error
+                }
+            }.value
+        }
+        #expect(await ending(of: Self.request("/api", total: .seconds(3600)), from: agent) == .failed(.authentication))
+        #expect(errors.values.map(\.code) == [.totalTimedOut])
+        #expect(errors.values.first?.message.contains("bypassesCredentialRefresh") == true)
+        // The next call begins another refresh.
+        #expect(await ending(of: Self.request("/api", total: .seconds(3600)), from: agent) != .failed(.totalTimedOut))
+    }
+
+    @Test func aRequestOfTheRefreshThatBypassesItMayComeFromAnyTask() async throws {
+        let (agent, refresh) = agent { agent in
+            var request = Self.request("/token")
+            request.bypassesCredentialRefresh = true
+            return try await Task.detached { [request] in try await agent.send(request).value }.value
+        }
+        #expect(try await agent.send(Request<String>("/api")).value == "welcome")
+        #expect(refresh.token == "new")
+    }
+
+    @Test func aRefreshWithoutAnEndFailsAfterItsTimeLimitAndTheNextCallBeginsAnother() async throws {
+        let attempts = Counter()
+        let (agent, _) = agent(timeLimit: .milliseconds(50)) { _ in
+            if attempts.increment() == 1 {
+                await Task.detached { try? await Task.sleep(for: .seconds(3600)) }.value
+            }
+            return "new"
+        }
+        let error = await #expect(throws: NetError.self) { try await agent.send(Request<String>("/api")) }
+        #expect(error?.code == .authentication)
+        #expect(error?.message.contains("took longer") == true)
+        stub.answer("/api", with: .status(401), .text("welcome"))
+        #expect(try await agent.send(Request<String>("/api")).value == "welcome")
+        #expect(attempts.value == 2)
+    }
+
+    @Test func callsDuringARefreshWithoutAnEndHaveTheirOwnTime() async throws {
+        let begun = Gate()
+        let (agent, _) = agent { _ in
+            begun.open()
+            await Task.detached { try? await Task.sleep(for: .seconds(3600)) }.value
+            return ""
+        }
+        let first = Task { await ending(of: Self.request("/api", total: .seconds(3600)), from: agent) }
+        try await begun.opened()
+        for _ in 0..<3 {
+            #expect(await ending(of: Self.request("/other"), from: agent) == .failed(.totalTimedOut))
+        }
+        first.cancel()
+        #expect(await first.value == .failed(.cancelled))
+        #expect(stub.requests.map(\.path) == ["/api"])
+    }
+}
