@@ -14,8 +14,8 @@
 #include <netcore/url.h>
 #include <string.h>
 
-/// A malformed line with a colon in it is dropped, and counted: many servers send one. Refused stays what another
-/// reader could take for the body's framing, and a line without a colon.
+/// Drops and counts a malformed line with a colon, because many servers send one. A line that another reader could take
+/// for the body's framing is rejected, and so is a line without a colon.
 static nc_status drop_line(nc_transfer *transfer, nc_slice line, const char *place) {
     bool has_colon = memchr(line.data, ':', line.length) != NULL;
     bool has_nul = memchr(line.data, 0, line.length) != NULL;
@@ -58,7 +58,7 @@ static nc_status take_field(nc_transfer *transfer, nc_slice line) {
         nc_framing_take(&transfer->framing, name, value);
         if (name.length == 7 && nc_slice_is_equal_ignoring_case(name, nc_slice_of("Trailer")) &&
             nc_response_http_version(transfer->response) >= NC_HTTP_VERSION_2) {
-            nc_handle_heed_length(transfer->handle, false); // in time when the length is yet to come
+            nc_handle_heed_length(transfer->handle, false); // in time if the length follows later
         }
         status = nc_response_add_field(transfer->response, name, value);
     }
@@ -75,12 +75,12 @@ static nc_status check_framing(nc_transfer *transfer) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "the response head leaves open where the body ends: %s", framing->fault);
     }
-    // RFC 9112, 6.1: HTTP/1.0 has no transfer codings, so somebody on the way may not have understood this one.
+    // RFC 9112, 6.1: HTTP/1.0 has no transfer codings, so an intermediary may not have understood this one.
     if (framing->has_transfer_coding && nc_response_http_version(transfer->response) == NC_HTTP_VERSION_1_0) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "the response head leaves open where the body ends: HTTP/1.0 with Transfer-Encoding");
     }
-    // Each coding multiplies what the one before made of a few bytes.
+    // Each coding multiplies the bytes of the one before.
     if (framing->coding_count > max_codings && transfer->description.accepts_codings &&
         nc_delivery_has_content(transfer)) {
         return nc_transfer_note(transfer, NC_ERR_BAD_CODING, CURLE_BAD_CONTENT_ENCODING,
@@ -104,7 +104,7 @@ static nc_status check_length(nc_transfer *transfer) {
                             (unsigned long long)transfer->framing.length, (unsigned long long)max_bytes);
 }
 
-/// A body that is announced as too large is refused before it comes, unless it is still to be decoded.
+/// Rejects a body with a too large announced length before it arrives, unless it must be decoded.
 static nc_status expect_body(nc_transfer *transfer) {
     const nc_framing *framing = &transfer->framing;
     bool has_none = !nc_delivery_has_content(transfer);
@@ -126,7 +126,7 @@ static nc_status expect_body(nc_transfer *transfer) {
     return reserved == NC_OK ? NC_OK : nc_transfer_note(transfer, reserved, 0, "no memory for a response body");
 }
 
-/// RFC 6797, 8.3: http to a host that asked for https means https, which is no step down, and perhaps no other origin.
+/// RFC 6797, 8.3: http to an HSTS host means https, so it is no downgrade, and possibly not cross-origin.
 static nc_status decide_securely(nc_transfer *transfer, nc_redirect_question question, nc_error *err) {
     nc_buf_reset(&transfer->next_url);
     nc_status status = nc_redirect_decide(&transfer->answer, &transfer->next_url, &question, err);
@@ -179,7 +179,7 @@ static nc_status decide_redirect(nc_transfer *transfer) {
 }
 
 static bool sends_head_with_body(const nc_transfer *transfer) {
-    return transfer->description.is_head && transfer->description.has_body; // No redirect makes a GET of it.
+    return transfer->description.is_head && transfer->description.has_body; // No redirect changes it to GET.
 }
 
 static long request_bytes(const nc_transfer *transfer) {
@@ -188,15 +188,15 @@ static long request_bytes(const nc_transfer *transfer) {
     return bytes;
 }
 
-/// Whether the expectation alone is refused (RFC 9110, 15.5.18), and the request can be sent without it. libcurl would
-/// send it on the same connection, which servers close then, often without saying so: a body that goes once only
-/// would be lost with it.
+/// Returns true if only the expectation is refused (RFC 9110, 15.5.18), and the request can be sent without it. libcurl
+/// would resend on the same connection, which servers then close, often without announcing it. A body that can be sent
+/// only once would be lost.
 static bool refuses_expectation(const nc_transfer *transfer, uint16_t code) {
     return code == 417 && transfer->description.expects_continue && nc_upload_can_begin(transfer);
 }
 
-/// libcurl asks without the body where it expects a challenge. Whatever answers that, other than a challenge, answers
-/// another request than the caller's, which is then sent as it is. libcurl would do so behind a success alone.
+/// libcurl sends a request without its body if it expects a challenge. Any response other than a challenge belongs to
+/// that request, and the caller's request is then sent as it is. libcurl would do that only after a success.
 static bool is_unchallenged(nc_transfer *transfer, uint16_t code) {
     bool waits = transfer->description.has_body && transfer->upload.length > 0 && !transfer->is_get;
     if (!waits || transfer->upload.has_begun || code == 401 || code == 407) {
@@ -208,10 +208,10 @@ static bool is_unchallenged(nc_transfer *transfer, uint16_t code) {
     return awaited != 0;
 }
 
-/// libcurl answers for as long as a server calls each nonce stale, with the whole body each time.
+/// libcurl responds as long as a server calls each nonce stale, with the whole body each time.
 ///
-/// It proves a digest over the body with the digest of no body at all, and the server refuses it. Of HEAD with a
-/// body it knows the name alone, and would wait for the challenge's body before it answers.
+/// It computes a digest over the body (auth-int) from an empty body, and the server rejects it. It knows HEAD with a
+/// body only as a method name, and would wait for the challenge's body before it responds.
 static nc_status check_challenge(nc_transfer *transfer, uint16_t code) {
     if (transfer->challenges > NC_MAX_CHALLENGES) {
         return nc_transfer_note(transfer, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR,
@@ -238,7 +238,7 @@ static nc_status check_challenge(nc_transfer *transfer, uint16_t code) {
     return NC_OK;
 }
 
-/// A plain 2xx is saved; other bodies are for the caller's eyes.
+/// Saves the body of a 2xx; other bodies go to the caller.
 static void decide_saving(nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;
     uint16_t code = nc_response_status(transfer->response);
@@ -246,20 +246,20 @@ static void decide_saving(nc_transfer *transfer) {
                           code < 300 && !transfer->leads_on && nc_proof_allows_saving(transfer);
 }
 
-/// Whether libcurl is done with the answer at the end of its head.
+/// Returns true if libcurl is done with the response at the end of its head.
 static bool is_whole(const nc_transfer *transfer) {
     return !nc_delivery_has_content(transfer) || (transfer->framing.has_length && transfer->framing.length == 0);
 }
 
-/// Whether a redirect's body can only be read to the connection's end, which may never come, and nothing is won by it:
-/// the connection is not used again. A server that answers early may still want the body of the request.
+/// Returns true if a redirect's body only ends with the connection, which may never happen. Reading it is useless,
+/// because the connection is not reused. A server that responds early may still need the request's body.
 static bool is_read_in_vain(const nc_transfer *transfer) {
     return transfer->leads_on && nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2 &&
            nc_delivery_has_content(transfer) && !transfer->framing.has_length && !transfer->framing.is_chunked &&
            !nc_flow_is_held(transfer) && !nc_delivery_is_sending(transfer);
 }
 
-/// A final head is whole: what follows from it is decided, and its reader told.
+/// Handles a complete final head: decides what follows from it, and notifies its reader.
 static nc_status accept_head(nc_transfer *transfer) {
     nc_status status = decide_redirect(transfer);
     if (status == NC_OK && !transfer->leads_on) {
@@ -287,9 +287,9 @@ static nc_status accept_head(nc_transfer *transfer) {
     }
     bool is_awaited = transfer->leads_on && !is_whole(transfer);
     if (status == NC_OK && (is_awaited || nc_delivery_awaits_end(transfer))) {
-        nc_limits_arm(transfer); // Nothing may come that would do so.
+        nc_limits_arm(transfer); // No further event may do it.
     }
-    // libcurl cannot send a body with HEAD, so it was sent by name; it would now wait for a body in return.
+    // libcurl cannot send a body with HEAD, so the method was sent by name. libcurl would now wait for a response body.
     if (status == NC_OK && (sends_head_with_body(transfer) || is_read_in_vain(transfer))) {
         transfer->ends_early = true;
         return NC_ERR_STOPPED_BY_CALLER;
@@ -297,8 +297,8 @@ static nc_status accept_head(nc_transfer *transfer) {
     return status;
 }
 
-/// A server that answers before the body may still read it, and would take the next request's bytes for it (RFC 9112,
-/// 9.3). libcurl 7.88 keeps the connection when the answer is a success and the body has waited for leave.
+/// A server that responds before the body may still read it, and would take the next request for its rest (RFC 9112,
+/// 9.3). libcurl 7.88 keeps the connection if the response is a success and the body has waited for 100 Continue.
 static void give_up_connection(nc_transfer *transfer) {
     bool is_plain = nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2;
     if (is_plain && transfer->description.expects_continue && nc_delivery_is_sending(transfer)) {
@@ -306,20 +306,21 @@ static void give_up_connection(nc_transfer *transfer) {
     }
 }
 
-/// RFC 9110, 7.8: a server may not switch to what nobody asked for. libcurl would hand out whatever follows.
+/// RFC 9110, 7.8: a server must not switch to a protocol that was not requested. libcurl would deliver whatever
+/// follows.
 static nc_status switch_protocols(nc_transfer *transfer) {
     if (!transfer->description.expects_upgrade || transfer->is_elsewhere) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "the server switches to a protocol that was not asked for");
     }
-    // RFC 9110, 8.6: it has no length, and one that stands there says nothing of what follows.
+    // RFC 9110, 8.6: it has no length, and a present one is meaningless.
     transfer->framing.has_length = false;
     transfer->framing.is_chunked = false;
     return NC_OK;
 }
 
-/// A challenge that libcurl has credentials for may be followed by another request of its own. The body between is
-/// dropped without a word to anybody: nc_exchange_on_progress() counts it.
+/// After a challenge that libcurl has credentials for, it may send another request by itself. It drops the body in
+/// between without a callback: nc_exchange_on_progress() counts it.
 static nc_status hold_challenge(nc_transfer *transfer, uint16_t code) {
     transfer->challenges++;
     if (check_challenge(transfer, code) != NC_OK ||
@@ -393,7 +394,7 @@ nc_status nc_head_release(nc_transfer *transfer) {
     return accept_head(transfer);
 }
 
-/// RFC 9110, 6.5: kept apart from the head, because most fields may not be taken from there.
+/// RFC 9110, 6.5: trailers are separate from the head, because most fields may only be used in a head.
 static nc_status take_trailer(nc_transfer *transfer, nc_slice line) {
     const uint8_t *colon = memchr(line.data, ':', line.length);
     if (line.length == 0 || line.data[0] == '\r' || line.data[0] == '\n') {
@@ -423,13 +424,14 @@ static nc_status begin_head(nc_transfer *transfer, nc_slice line) {
                                 "the status line is malformed");
     }
     if (version >= NC_HTTP_VERSION_2 && !transfer->may_be_multiplexed) {
-        // It would be believed to have no need for a length, and further requests would wait for its connection.
+        // Otherwise it would count as multiplexed without a need for a length, and other requests would wait for its
+        // connection.
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,
                                 "a reply in HTTP/1.1 calls itself HTTP/%c", line.data[5]);
     }
-    // At the end of the length libcurl stops reading a stream: its trailers, and the reset that refuses the rest of an
-    // upload, would still come. That the length is right is checked by nghttp2, and by nc_delivery_finish(). Otherwise
-    // it is heeded: libcurl 7.88 resets every stream that it reads to the last frame, which servers take for an attack.
+    // At the announced length libcurl stops reading a stream, before its trailers and before the reset that rejects the
+    // rest of an upload. nghttp2 and nc_delivery_finish() check the length. For other streams the length stays in
+    // force: libcurl 7.88 resets every stream that it reads to the last frame, which servers treat as an attack.
     nc_handle_heed_length(transfer->handle, version < NC_HTTP_VERSION_2 || !nc_delivery_is_sending(transfer));
     nc_response_begin_head(transfer->response, status, version);
     transfer->framing = (nc_framing){0};
@@ -438,8 +440,8 @@ static nc_status begin_head(nc_transfer *transfer, nc_slice line) {
     return NC_OK;
 }
 
-/// libcurl 8.18 and later deliver the line that the connection's end has cut off; a CR alone would pass for the head's
-/// end.
+/// libcurl 8.18 and later deliver a line that the end of the connection has cut off. A CR alone would look like the
+/// head's end.
 static bool is_cut_off(nc_slice line) {
     return line.length == 0 || line.data[line.length - 1] != '\n';
 }
@@ -461,7 +463,7 @@ nc_status nc_head_take_line(nc_transfer *transfer, nc_slice line) {
         transfer->head_bytes = 0;
         transfer->head_fields = 0;
     }
-    // Interim heads and trailers count as well: an endless row of small ones is as large as one large head.
+    // Interim heads and trailers count too: an endless series of small ones is as large as one large head.
     if (line.length > transfer->description.limits.max_head_bytes - transfer->head_bytes) {
         return nc_transfer_note(transfer, NC_ERR_HEAD_TOO_LARGE, CURLE_RECV_ERROR,
                                 "the response head is larger than the limit of %u bytes",

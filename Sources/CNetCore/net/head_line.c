@@ -18,13 +18,13 @@ nc_slice nc_head_line_trim(nc_slice text) {
     return text;
 }
 
-/// "HTTP/1.1 200 OK" or "HTTP/2 200". libcurl lets others pass ("HTTP/HTTP/1.1 100"), and reads another code there.
+/// "HTTP/1.1 200 OK" or "HTTP/2 200". libcurl accepts others ("HTTP/HTTP/1.1 100"), and reads another code from them.
 bool nc_head_line_parse_status(nc_slice line, uint16_t *status, nc_http_version *version) {
     const uint8_t *space = memchr(line.data, ' ', line.length);
     size_t at = space != NULL ? (size_t)(space - line.data) : 0;
     bool is_short = at == 6;
     bool is_long = at == 8 && line.data[6] == '.' && nc_ascii_is_digit(line.data[7]);
-    // RFC 9112, 2.3: the protocol's name is spelled so and not otherwise.
+    // RFC 9112, 2.3: the protocol's name is case-sensitive.
     if (!(is_short || is_long) || memcmp(line.data, "HTTP/", 5) != 0 || !nc_ascii_is_digit(line.data[5]) ||
         line.length < at + 4) {
         return false;
@@ -46,7 +46,7 @@ bool nc_head_line_parse_status(nc_slice line, uint16_t *status, nc_http_version 
     return *status >= 100;
 }
 
-/// RFC 9112, 2.2: a CR that does not end a line is invalid. To libcurl it is a byte like any other.
+/// RFC 9112, 2.2: a CR that does not end a line is invalid. libcurl treats it as any other byte.
 bool nc_head_line_has_stray_cr(nc_slice line) {
     size_t length = line.length;
     while (length > 0 && (line.data[length - 1] == '\n' || line.data[length - 1] == '\r')) {
@@ -55,8 +55,8 @@ bool nc_head_line_has_stray_cr(nc_slice line) {
     return length > 0 && memchr(line.data, '\r', length) != NULL;
 }
 
-/// RFC 9112, 5.1: a token, and the colon follows at once. libcurl takes whatever stands before a colon for a name; a
-/// length behind a name that only others understand is how two readers come to see two ends of one body.
+/// RFC 9112, 5.1: a token, immediately followed by the colon. libcurl accepts any name before a colon. A length with a
+/// name that only other readers understand leads to two different ends of one body.
 bool nc_head_line_is_name(nc_slice name) {
     const uint8_t *at = name.data;
     const uint8_t *end = name.data + name.length;

@@ -12,22 +12,22 @@
 
 enum { MAX_NAME_BYTES = 253 };
 
-/// Each response repeats the field. An end that moves on by less than this, and by less than a hundredth of what is
-/// left, is not worth a file.
+/// Each response repeats the field. A change of the expiry by less than this, and by less than a hundredth of the
+/// remaining time, is not worth a write.
 static const int64_t slight_s = 3600;
 enum { SLIGHT_PARTS = 100 };
-/// A name that is remembered without an end.
+/// Expiry of a host that is stored without end.
 static const int64_t forever_s = INT64_MAX;
-/// max-age counts at most this (a hundred years), so that no sum overflows.
+/// Upper limit of max-age (a hundred years), so that no sum overflows.
 static const int64_t longest_s = (int64_t)100 * 366 * 86400;
 
 struct nc_strict_host {
     int64_t until_s;
     bool covers_below;
-    nc_site *site;                  // of an entry of the list
-    char stamp[NC_LIST_DATE_BYTES]; // its end as text, for the file
+    nc_site *site;                  // of a list entry
+    char stamp[NC_LIST_DATE_BYTES]; // its expiry as text, for the file
     size_t length;
-    char name[MAX_NAME_BYTES + 1]; // an entry has as much of it as its name takes
+    char name[MAX_NAME_BYTES + 1]; // allocated only as long as the name
 };
 
 void nc_hsts_deinit(nc_hsts *list) {
@@ -41,7 +41,7 @@ void nc_hsts_deinit(nc_hsts *list) {
 
 /* --- names --- */
 
-/// Whether the last label is a number: such a host is an IPv4 address in one of its spellings.
+/// Returns true if the last label is a number: such a host is an IPv4 address in some spelling.
 static bool is_address(nc_slice host) {
     size_t at = host.length;
     while (at > 0 && host.data[at - 1] != '.') {
@@ -56,7 +56,7 @@ static bool is_address(nc_slice host) {
     return at == host.length;
 }
 
-/// The host of an authority in lower case, without a final dot; false for addresses and what is no name.
+/// Takes the host of an authority in lower case, without final dot. Returns false for addresses and invalid names.
 static bool take_name(nc_strict_host *out, nc_slice authority) {
     nc_slice host = authority;
     for (size_t i = 0; i < authority.length; i++) {
@@ -84,7 +84,7 @@ static bool take_name(nc_strict_host *out, nc_slice authority) {
 
 /* --- the list --- */
 
-/// Where a name stands, or would stand.
+/// Returns the index where a name is, or would be inserted.
 static size_t place_of(const nc_hsts *list, const char *name, bool *is_there) {
     size_t low = 0;
     size_t high = list->count;
@@ -112,7 +112,7 @@ static void remove_at(nc_hsts *list, size_t place) {
     memmove(list->hosts + place, list->hosts + place + 1, (list->count - place) * sizeof *list->hosts);
 }
 
-/// The entry that ends first, of a site or, where that is NULL, of all.
+/// Returns the entry that expires first: of a site, or of all sites if that is NULL.
 static size_t first_to_end(const nc_hsts *list, const nc_site *site) {
     size_t first = list->count;
     for (size_t i = 0; i < list->count; i++) {
@@ -124,7 +124,7 @@ static size_t first_to_end(const nc_hsts *list, const nc_site *site) {
     return first;
 }
 
-/// Makes room for a host that is new; false where it gets none.
+/// Makes room for a new host. Returns false if that is not possible.
 static bool make_way(nc_hsts *list, nc_slice name, int64_t now_s) {
     static const nc_site_limits limits = {NC_HSTS_MAX_HOSTS, NC_HSTS_MAX_PER_SITE};
     if (list->count >= NC_HSTS_MAX_HOSTS) {
@@ -153,7 +153,7 @@ static bool grow(nc_hsts *list) {
     return true;
 }
 
-/// The list is written on the loop thread: dates are made when they change.
+/// The list is written on the event loop thread, so dates are formatted when they change.
 static void stamp(nc_strict_host *entry) {
     if (entry->until_s == forever_s) {
         (void)snprintf(entry->stamp, sizeof entry->stamp, "unlimited");
@@ -182,7 +182,7 @@ static bool insert(nc_hsts *list, const nc_strict_host *host) {
 
 typedef enum outcome { TAKEN, REFUSED, NO_MEMORY } outcome;
 
-/// Makes the list say what `host` says.
+/// Stores `host` in the list.
 static outcome put(nc_hsts *list, const nc_strict_host *host, int64_t now_s) {
     bool is_there;
     size_t place = place_of(list, host->name, &is_there);
@@ -220,7 +220,7 @@ bool nc_hsts_covers(const nc_hsts *list, nc_slice authority, int64_t now_s) {
 
 /* --- the field --- */
 
-/// RFC 6797, 6.1: a directive that stands twice, or a max-age that is missing, spoils the field; unknown ones do not.
+/// RFC 6797, 6.1: a repeated directive or a missing max-age invalidates the field; unknown directives do not.
 static bool read_field(int64_t *age_s, bool *covers_below, nc_slice field) {
     bool has_age = false;
     *covers_below = false;
@@ -268,7 +268,7 @@ bool nc_hsts_note(nc_hsts *list, nc_slice authority, nc_slice field, int64_t now
     return put(list, &host, now_s) == TAKEN;
 }
 
-/// Where an authority that ends at `end` ends without ":80", in whatever spelling of that number.
+/// Returns where an authority that ends at `end` ends without ":80", in every spelling of that number.
 static size_t without_port_80(nc_slice url, size_t end) {
     if (end < 3 || memcmp(url.data + end - 2, "80", 2) != 0) {
         return end;

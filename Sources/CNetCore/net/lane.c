@@ -14,14 +14,14 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-/// Lanes that an engine keeps; the one that was idle for longest gives way.
+/// Pools that an engine keeps. The one that was idle for longest is closed first.
 enum { MAX_LANES = 16 };
-/// How often in a row libcurl may ask to be called at once although nothing comes of it.
+/// How often in a row libcurl may request an immediate call without any effect.
 enum { MAX_IDLE_TURNS = 8 };
 
 /* --- what libcurl asks of the loop --- */
 
-/// Counts the sockets that libcurl waits for on behalf of a transfer that connects.
+/// Counts the sockets that libcurl waits for while a transfer connects.
 static void count_socket(nc_lane *lane, nc_handle *handle, bool was_wanted, bool is_wanted) {
     handle->fd_count += (is_wanted ? 1 : 0) - (was_wanted ? 1 : 0);
     if (handle->fd_count == 0 && handle->transfer != NULL && handle->transfer->phase == NC_PHASE_CONNECT) {
@@ -40,15 +40,14 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *s
     nc_handle *handle = nc_handle_of(easy);
     (void)socket_data;
     if (handle == NULL && lane->is_leaving && wanted == 0) {
-        // libcurl 7.88 keeps the connection of a question for a name that is given up, and takes the late answer for
-        // that to the next one.
+        // libcurl 7.88 keeps the connection of a cancelled DNS query, and takes its late response for the next one.
         (void)shutdown(fd, SHUT_RDWR);
     }
     if (handle != NULL) {
         count_socket(lane, handle, nc_sockets_is_wanted(sockets, fd), wanted != 0);
     }
     if (handle != NULL && wanted != 0) {
-        handle->fd = fd; // CURLINFO_ACTIVESOCKET knows it only when the transfer has ended.
+        handle->fd = fd; // CURLINFO_ACTIVESOCKET reports it only after the transfer's end.
         handle->connection_id = nc_sockets_connection(sockets, fd);
         if (handle->transfer != NULL && handle->connection_id != 0 && (wanted & NC_WANT_READ) != 0) {
             nc_metrics_note_tcp(handle->transfer); // Nothing comes before.
@@ -61,10 +60,10 @@ static int on_timer(CURLM *multi, long timeout_ms, void *data) {
     nc_lane *lane = data;
     nc_timers *timers = &lane->engine->loop.timers;
     (void)multi;
-    // 8.x asks to be called at once for as long as a response rests that it has whole: nothing else would be done.
+    // 8.x requests immediate calls while a complete response is paused, which would block everything else.
     timeout_ms = timeout_ms == 0 && lane->idle_turns > MAX_IDLE_TURNS ? 1 : timeout_ms;
-    // For as long as bytes of a connection lie decrypted, or come faster than they are taken, it asks for the next turn
-    // at once. Mail, limits and other sockets come before that.
+    // libcurl requests the next turn immediately while a connection has decrypted bytes, or receives them faster than
+    // they are consumed. The mailbox, limits and other sockets come first.
     uint64_t wait_ns = timeout_ms == 0 && lane->is_firing ? NC_TIMERS_NEXT_PASS_NS : (uint64_t)timeout_ms * 1000000u;
     if (timeout_ms < 0) {
         nc_timers_clear(timers, &lane->timer);
@@ -79,8 +78,8 @@ static void on_timer_due(nc_timer *timer) {
     lane->is_firing = true;
     nc_lane_act(lane, CURL_SOCKET_TIMEOUT, 0);
     lane->is_firing = false;
-    // The round's time is older than libcurl's, so the timer may have come early. libcurl then finds nothing due, and
-    // does not say again what it has said before: it has to be asked.
+    // The round's time is older than libcurl's, so the timer may have fired early. libcurl then finds nothing due, and
+    // does not repeat its request: query it.
     long left_ms = -1;
     if (timer->place == 0 && curl_multi_timeout(lane->multi, &left_ms) == CURLM_OK && left_ms >= 0) {
         (void)on_timer(lane->multi, left_ms > 0 ? left_ms : 1, lane);
@@ -89,7 +88,7 @@ static void on_timer_due(nc_timer *timer) {
     lane->idle_turns = is_again ? lane->idle_turns + 1 : 0;
 }
 
-/// Ends the transfers whose bytes no file took. libcurl knows nothing of it: they were taken from it before.
+/// Ends the transfers whose file could not be written. libcurl does not know: it delivered their bytes before.
 static void fail_refused(nc_lane *lane) {
     nc_link *next;
     for (nc_link *link = lane->running.next; link != &lane->running; link = next) {
@@ -152,8 +151,8 @@ void nc_lane_end_streams(nc_lane *lane) {
     lane->has_over = true;
 }
 
-/// Has libcurl go on to the next address: when one has not answered, 7.88 closes its socket, and opens the next one's
-/// only when it is called again, for which it does not ask.
+/// Makes libcurl try the next address. If one has not responded, 7.88 closes its socket, and opens the next one only in
+/// its next call, which it does not schedule.
 static void open_next(nc_lane *lane) {
     nc_link *link;
     while ((link = nc_list_take_first(&lane->socketless)) != NULL) {
@@ -175,7 +174,7 @@ void nc_lane_collect(nc_lane *lane) {
         CURLMsg *message;
         int left;
         lane->is_dirty = false;
-        // Ending a hop calls libcurl again, which may finish others: hence the outer loop.
+        // Ending a hop calls libcurl again, which may finish others. So the outer loop is needed.
         while ((message = curl_multi_info_read(lane->multi, &left)) != NULL) {
             if (message->msg == CURLMSG_DONE) {
                 nc_transfer_hop_done(nc_handle_of(message->easy_handle)->transfer, message->data.result);
@@ -210,7 +209,7 @@ static void load_roots(nc_work *work) {
     if (status == NC_OK && !lane->trust->options.accepts_anything) {
         status = nc_trust_load_roots(&lane->loaded_roots, lane->trust, files, &lane->load_error);
         if (status == NC_ERR_TLS_ROOTS && !nc_trust_needs_roots(lane->trust)) {
-            status = nc_error_clear(&lane->load_error); // Only a proxy's certificate would be held against them.
+            status = nc_error_clear(&lane->load_error); // It would only be used to verify a proxy's certificate.
         }
         lane->loaded_roots = status == NC_OK ? lane->loaded_roots : NULL;
     }
@@ -249,11 +248,11 @@ bool nc_lane_needs_roots(const nc_lane *lane) {
 void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer) {
     nc_list_append(&lane->awaiting_roots, &transfer->link);
     nc_transfer_enter(transfer, NC_PHASE_ROOTS);
-    // A failure is not kept: the file may be there the next time.
+    // A failure is not cached: the file may exist the next time.
     if (lane->roots_state == NC_ROOTS_NOT_ASKED || lane->roots_state == NC_ROOTS_FAILED) {
         lane->roots_state = NC_ROOTS_ASKED;
         nc_trace_pass(&lane->engine->trace, NC_TRACE_ROOTS_REQUESTED, transfer->id);
-        // What an attempt before left behind: an identity without its authorities.
+        // From an earlier attempt: an identity without its authorities.
         nc_identity_free(lane->identity);
         lane->identity = NULL;
         lane->work.run = load_roots;
@@ -270,7 +269,7 @@ void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer) {
 
 /* --- making and closing --- */
 
-/// libcurl counts the connections in use among those it keeps, and would close each as it ends where more are in use.
+/// libcurl counts connections in use against its limit. If more are in use, it would close each one as it ends.
 static bool keep_connections(nc_lane *lane) {
     size_t idle = lane->engine->max_idle_connections;
     long kept = (long)(lane->active_count > idle ? lane->active_count : idle);
@@ -311,7 +310,7 @@ static bool prepare_libcurl(nc_lane *lane) {
 void nc_lane_take_back(nc_lane *lane, nc_handle *handle, bool is_kept) {
     lane->is_leaving = true;
     (void)curl_multi_remove_handle(lane->multi, handle->easy);
-    nc_list_remove(&handle->socketless); // which that call may have put it in
+    nc_list_remove(&handle->socketless); // that call may have added it
     if (is_kept) {
         nc_handle_give(lane, handle);
     } else {

@@ -1,7 +1,7 @@
-/// A lane: the connections, name cache and TLS sessions of one trust policy.
+/// A connection pool: the connections, name cache and TLS sessions of one trust policy.
 ///
-/// libcurl reuses connections and sessions across verify callbacks and cannot close one idle connection, so what was
-/// checked under one policy is kept apart from every other by construction. Confined to the loop thread.
+/// libcurl reuses connections and sessions across verify callbacks, and cannot close a single idle connection. So each
+/// trust policy has its own pool. Event loop thread only.
 #ifndef NETCORE_PRIVATE_LANE_H
 #define NETCORE_PRIVATE_LANE_H
 
@@ -22,43 +22,43 @@ struct nc_lane {
     nc_trust *trust;
     CURLM *multi;
     CURLSH *share;
-    bool is_apart;      // its connections carry one transfer at a time
-    uint8_t dscp;       // the class of service of its connections; 0 is none
+    bool is_apart;      // its connections are exclusive
+    uint8_t dscp;       // of its connections; 0 is none
     uint64_t proxy_key; // see nc_access_proxy_key()
     uint64_t user_key;  // see nc_access_user_key()
-    uint64_t place_key; // of where its hops are sent: nc_detour_key(), nc_description.places_key, or 0
-    uint32_t epoch;     // nc_host.epoch of those whose hops it takes
-    uint32_t made_at;   // nc_engine.loop.clock_set_back then
-    bool has_single;    // on ways to other places: had a connection that carries one request at a time
-    bool has_shared;    // had one that carries several
+    uint64_t place_key; // of the route of its hops: nc_detour_key(), nc_description.places_key, or 0
+    uint32_t epoch;     // nc_host.epoch of its hops
+    uint32_t made_at;   // nc_engine.loop.clock_set_back at its creation
+    bool has_single;    // with other routes: had a connection for one request at a time
+    bool has_shared;    // had a multiplexed one
     nc_timer timer;
     nc_handle *free_handles;
     size_t free_handle_count;
-    size_t active_count;   // transfers that are in it, waiting for roots or with libcurl
-    long kept_connections; // what libcurl was last told to keep
-    nc_link running;       // those with libcurl
-    nc_link socketless;    // handles that connect, and that libcurl waits for no socket of
-    size_t source_count;   // of these, those with a source for their body
+    size_t active_count;   // its transfers that wait for authorities or are in libcurl
+    long kept_connections; // the limit last set in libcurl
+    nc_link running;       // transfers in libcurl
+    nc_link socketless;    // connecting handles without a socket that libcurl waits for
+    size_t source_count;   // of these, those with a body source
     bool is_firing;        // `timer`
-    unsigned idle_turns;   // of `timer` in a row, at once, in which libcurl gave and took nothing
-    uint64_t steps;        // calls of libcurl, and whatever it gave or took in them
+    unsigned idle_turns;   // consecutive immediate calls of `timer` in which libcurl delivered and took nothing
+    uint64_t steps;        // calls of libcurl, and everything it delivered or took in them
     uint64_t acts;         // calls of libcurl
-    bool has_unsure;       // of `running`, one may be nc_handle.is_unsure
-    bool has_over;         // a connection of HTTP/2 is over, and others of `running` may be on it
-    bool is_nudging;       // libcurl is called for the sake of those
-    bool is_leaving;       // a hop is taken back from libcurl, and what it asked for names
+    bool has_unsure;       // one of `running` may be nc_handle.is_unsure
+    bool has_over;         // an HTTP/2 connection is over, and others of `running` may use it
+    bool is_nudging;       // libcurl is called because of those
+    bool is_leaving;       // a hop is being removed from libcurl, and its name resolution too
     uint64_t used_ns;
     bool is_dirty;  // libcurl was called since its messages were last read
-    bool is_broken; // libcurl gave up on it: what runs fails, nothing new begins
+    bool is_broken; // libcurl has failed: running transfers fail, none is started
 
     nc_roots_state roots_state;
     nc_root_store *roots;
     nc_identity *identity;
     nc_error roots_error;
-    nc_known_chains known;  // that verified with `roots`
-    nc_report_gate reports; // what the policy's observer was told
+    nc_known_chains known;  // verified with `roots`
+    nc_report_gate reports; // what was reported to the policy's observer
     nc_link awaiting_roots;
-    // The worker's until the answer is back in the mailbox.
+    // The worker thread's until the result is in the mailbox.
     nc_work work;
     nc_answer answer;
     nc_root_store *loaded_roots;
@@ -66,7 +66,7 @@ struct nc_lane {
     nc_error load_error;
 };
 
-/// What tells the lanes of an engine apart.
+/// Distinguishes the pools of an engine.
 typedef struct nc_lane_key {
     nc_trust *trust;
     bool is_apart;
@@ -74,25 +74,25 @@ typedef struct nc_lane_key {
     uint64_t proxy_key;
     uint64_t user_key;
     uint64_t place_key;
-    uint32_t epoch; // libcurl goes on joining a connection that is dead; nobody joins one of another lane
+    uint32_t epoch; // libcurl keeps using a dead connection, but never one of another pool
 } nc_lane_key;
 
-/// Finds the lane for a key or makes it; NULL with `err` filled when that fails.
+/// Returns the pool of a key, and creates it if needed. Returns NULL with `err` filled on failure.
 nc_lane *nc_lane_for(nc_engine *engine, nc_lane_key key, nc_error *err);
-/// Closes a lane with no transfer in it, and all its connections.
+/// Closes a pool without transfers, and all its connections.
 void nc_lane_close(nc_lane *lane);
 
-/// A transfer comes into the lane.
+/// Counts a transfer that enters the pool.
 void nc_lane_enter(nc_lane *lane);
-/// A transfer of the lane's is done with.
+/// Counts a transfer that leaves the pool.
 void nc_lane_leave(nc_lane *lane);
 
-/// Queues the transfer until the authorities are there; it then goes on or fails by itself.
+/// Queues the transfer until the authorities are loaded. It then continues or fails by itself.
 void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer);
-/// Whether a secure hop has to wait for nc_lane_await_roots().
+/// Returns true if a secure hop must wait for nc_lane_await_roots().
 bool nc_lane_needs_roots(const nc_lane *lane);
 
-/// Counts bytes that came; returns how many there are since the lane's last step.
+/// Counts received bytes. Returns their number since the pool's last step.
 static inline size_t nc_lane_count_unheeded(const nc_lane *lane, nc_unheeded *count, size_t bytes) {
     if (count->step != lane->steps) {
         *count = (nc_unheeded){.step = lane->steps};
@@ -101,20 +101,20 @@ static inline size_t nc_lane_count_unheeded(const nc_lane *lane, nc_unheeded *co
     return count->bytes;
 }
 
-/// Something happened on a socket of the lane's (CURL_CSELECT_ bits), or CURL_SOCKET_TIMEOUT with 0.
+/// Handles an event of a socket (CURL_CSELECT_* bits), or CURL_SOCKET_TIMEOUT with 0.
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events);
-/// Whether another transfer of the lane's is on the same connection.
+/// Returns true if another transfer of the pool uses the same connection.
 bool nc_lane_is_shared_by_others(const nc_lane *lane, const nc_transfer *transfer);
-/// Has libcurl look at all streams under way: it tells the end of a connection of HTTP/2 to the one that read it, and
-/// to others when something more comes, which may be never.
+/// Makes libcurl check all streams in flight. It reports the end of an HTTP/2 connection to the transfer that read it,
+/// and to the others only when more bytes arrive, possibly never.
 void nc_lane_doubt_streams(nc_lane *lane);
-/// The same, for a connection that is over (nc_tls_is_over()): its transfers are ended when libcurl does not do it.
+/// The same for a connection that is over (nc_tls_is_over()): its transfers are ended if libcurl does not do it.
 void nc_lane_end_streams(nc_lane *lane);
-/// Takes a hop's handle back from libcurl. It is freed unless it is kept for other hops.
+/// Removes a hop's handle from libcurl. It is freed unless it is kept for other hops.
 void nc_lane_take_back(nc_lane *lane, nc_handle *handle, bool is_kept);
 /// Ends the hops that libcurl is done with.
 void nc_lane_collect(nc_lane *lane);
-/// True when the lane is of no more use and nothing is in it.
+/// Returns true if the pool is empty and no longer useful.
 bool nc_lane_is_spent(const nc_lane *lane);
 
 #endif

@@ -7,22 +7,22 @@
 #include "net/handle.h"
 #include "net/url_text.h"
 
-/// How long a stream whose body is as long as announced may take over its last frame or its trailers. libcurl 7.88 now
-/// and then reads that frame and forgets it until the connection brings something else: when its buffer was full just
-/// before (see set_buffer() in handle.c).
+/// Time for the last frame or the trailers of a stream whose body has its announced length. libcurl 7.88 sometimes
+/// reads that frame and ignores it until the connection receives something else: if its buffer was full just before
+/// (see set_buffer() in handle.c).
 enum { LAST_FRAME_MS = 500 };
 
-/// Whoever cancels a request that waited for so long may have had a limit of his own.
+/// A request that is cancelled after this time may have been stopped by the caller's own timeout.
 enum { QUIET_MS = 1000 };
 
-/// How long a redirect's own body may take altogether, which is read for the sake of its connection alone.
+/// Time for the whole body of a redirect, which is only read to keep its connection.
 enum { REDIRECT_BODY_MS = 1000 };
 
-/// How long a detour is waited for at most, whatever the limit of connecting.
+/// Maximum time to connect to an alternative, whatever the connect limit.
 enum { DETOUR_MS = 10000 };
 
-/// How many idle limits a transfer may take in which something comes and it does not get on: head lines, interim heads,
-/// trailers, the extensions of chunks.
+/// How many idle limits a transfer may take without progress while bytes arrive: head lines, interim heads, trailers,
+/// chunk extensions.
 enum { IDLE_LIMITS_WITHOUT_PROGRESS = 10 };
 
 typedef struct limit {
@@ -31,7 +31,7 @@ typedef struct limit {
     uint64_t from_ns;
 } limit;
 
-/// Its head leads on, whatever becomes of its body. What is still sent counts as long as it moves.
+/// Its head is enough to follow the redirect. Sending counts as long as it progresses.
 static limit limit_of_redirect(const nc_transfer *transfer) {
     uint32_t idle_ms = transfer->description.limits.idle_ms;
     if (nc_delivery_is_sending(transfer)) {
@@ -40,7 +40,7 @@ static limit limit_of_redirect(const nc_transfer *transfer) {
     return (limit){NC_OK, idle_ms < REDIRECT_BODY_MS ? idle_ms : REDIRECT_BODY_MS, transfer->led_on_ns};
 }
 
-/// A detour that leads nowhere leaves time for the origin.
+/// An unreachable alternative leaves time for the origin.
 static limit limit_of_connecting(const nc_transfer *transfer) {
     uint32_t whole_ms = transfer->description.limits.connect_ms;
     if (transfer->detour != NULL) {
@@ -53,10 +53,11 @@ static limit limit_of_connecting(const nc_transfer *transfer) {
 static limit limit_of_phase(const nc_transfer *transfer) {
     const nc_limits *limits = &transfer->description.limits;
     uint64_t from_ns = transfer->phase_began_ns;
-    // Bodies are held, and with them who has no slot yet; a connection and a first byte are waited for all the same.
+    // With a pause, bodies are held, and so are transfers without a slot. A connection and a first byte still have
+    // limits.
     bool awaits_other_end = transfer->phase == NC_PHASE_CONNECT || transfer->phase == NC_PHASE_REPLY;
     if (!awaits_other_end && nc_flow_is_held(transfer)) {
-        return (limit){NC_ERR_TOTAL_TIMED_OUT, NC_UNLIMITED, from_ns}; // It is not the other end that is idle.
+        return (limit){NC_ERR_TOTAL_TIMED_OUT, NC_UNLIMITED, from_ns}; // The peer is not idle.
     }
     switch (transfer->phase) {
     case NC_PHASE_SLOT:
@@ -76,7 +77,7 @@ static limit limit_of_phase(const nc_transfer *transfer) {
         }
         return transfer->leads_on ? limit_of_redirect(transfer)
                                   : (limit){NC_ERR_IDLE_TIMED_OUT, limits->idle_ms, from_ns};
-    default: // Files and authorities too: a slow disk, or others' work on it, is not a slow network.
+    default: // Files and authorities too: a slow disk is not a slow network.
         return (limit){NC_ERR_TOTAL_TIMED_OUT, NC_UNLIMITED, from_ns};
     }
 }
@@ -89,7 +90,7 @@ static uint64_t end_of(limit one) {
     return one.limit_ms == NC_UNLIMITED ? UINT64_MAX : one.from_ns + (uint64_t)one.limit_ms * 1000000u;
 }
 
-/// What comes by drips has a limit as well, where the idle limit holds.
+/// Returns the limit for slow progress, where the idle limit applies.
 static limit limit_of_progress(const nc_transfer *transfer, limit phase) {
     const uint32_t most_ms = UINT32_MAX / IDLE_LIMITS_WITHOUT_PROGRESS - 1;
     bool holds = phase.status == NC_ERR_IDLE_TIMED_OUT && phase.limit_ms != NC_UNLIMITED;
@@ -116,7 +117,7 @@ void nc_limits_arm(nc_transfer *transfer) {
     }
 }
 
-/// libcurl drops a challenge's body without a word to anybody; whether it moved is found out when it is too late.
+/// libcurl drops a challenge's body without a callback. Its progress is checked when the limit is reached.
 static bool has_moved_unseen(nc_transfer *transfer) {
     curl_off_t bytes = 0;
     if (!transfer->is_head_held || transfer->handle == NULL ||
@@ -128,7 +129,7 @@ static bool has_moved_unseen(nc_transfer *transfer) {
     return has_moved;
 }
 
-/// Whether the transfer is a stream, of HTTP/2 or later.
+/// Returns true if the transfer is a stream of HTTP/2 or later.
 static bool is_stream(const nc_transfer *transfer) {
     return transfer->handle != NULL && transfer->may_be_multiplexed;
 }
@@ -137,15 +138,15 @@ static uint64_t waited_ns(const nc_transfer *transfer) {
     return transfer->engine->loop.now_ns - transfer->phase_began_ns;
 }
 
-/// Whether nothing at all has come over the connection for half the time that the transfer has waited: a server that is
-/// slow with one answer still has something to say to others.
+/// Returns true if nothing at all has arrived over the connection for half the transfer's waiting time. A server that
+/// is slow with one response still sends others.
 static bool is_on_dead_connection(const nc_transfer *transfer) {
     return nc_sockets_are_silent(&transfer->engine->loop.sockets, transfer->socket_key, waited_ns(transfer) / 2);
 }
 
-/// libcurl keeps a connection of HTTP/2 when one of its streams is given up, although nobody may be at its other end
-/// any more, or the server may take no more streams on it (RFC 9113, 5.1.2): every further request would join it, and
-/// wait in vain. It is closed, once nobody else uses it; while others do, new requests leave it behind if it is dead.
+/// When a stream is cancelled, libcurl keeps its HTTP/2 connection, even if the peer is gone or the server accepts no
+/// more streams (RFC 9113, 5.1.2). Every further request would join it and wait. So it is closed when no other transfer
+/// uses it; until then, new requests avoid it if it is dead.
 static void give_up_connection(const nc_transfer *transfer, bool is_dead) {
     nc_host *host = transfer->host;
     nc_handle_forbid_reuse(transfer->handle);
@@ -163,7 +164,7 @@ void nc_limits_cancelled(const nc_transfer *transfer) {
     }
 }
 
-/// Who may be the one that is silent; empty where nobody stands between, or libcurl alone knows who does.
+/// Returns the proxy that may be the silent one; empty if there is none, or if only libcurl knows it.
 static nc_slice proxy_on_the_way(const nc_transfer *transfer, nc_status status) {
     const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
     bool is_certain = status == NC_ERR_CONNECT_TIMED_OUT && proxy->choice == NC_PROXY_URL && proxy->except == NULL &&
@@ -186,14 +187,14 @@ void nc_limits_timer_due(nc_timer *timer) {
     }
     if (one.status == NC_OK) {
         if (!transfer->leads_on) {
-            nc_delivery_finish(transfer); // A coding may end behind what was announced.
+            nc_delivery_finish(transfer); // A coding may end after the announced length.
         }
         transfer->ends_early = true;
         nc_transfer_hop_done(transfer, CURLE_OK);
         return;
     }
     if (one.status == NC_ERR_CONNECT_TIMED_OUT && transfer->detour != NULL) {
-        nc_transfer_hop_done(transfer, CURLE_OPERATION_TIMEDOUT); // It goes on at the origin.
+        nc_transfer_hop_done(transfer, CURLE_OPERATION_TIMEDOUT); // It continues at the origin.
         return;
     }
     nc_error err;

@@ -1,5 +1,5 @@
-/// The files of what hosts asked for, in libcurl's forms: lines, comments, and dates as "YYYYMMDD HH:MM:SS" in
-/// universal time. Pure.
+/// The text format of HSTS and Alt-Svc files, as libcurl writes it: lines, comments, and dates as "YYYYMMDD HH:MM:SS"
+/// in UTC. Pure.
 #ifndef NETCORE_PRIVATE_LIST_TEXT_H
 #define NETCORE_PRIVATE_LIST_TEXT_H
 
@@ -8,13 +8,13 @@
 /// Room for a date and a NUL.
 enum { NC_LIST_DATE_BYTES = 32 };
 
-/// Takes the next line that says something off the front, without the white space around it; `number` counts all lines,
-/// from 0 before the first. False at the end.
+/// Takes the next line with content from the front, without white space around it. `number` counts all lines and is 0
+/// before the first. Returns false at the end.
 bool nc_list_text_take(nc_slice *line, nc_slice *text, size_t *number);
 
-/// Seconds since 1970; false for anything but a date.
+/// Parses a date to seconds since 1970. Returns false if it is invalid.
 bool nc_list_date_read(int64_t *at_s, nc_slice text);
-/// NUL-terminated; seconds that no date has become 9999-12-31.
+/// Writes a NUL-terminated date. Seconds outside the range become 9999-12-31.
 void nc_list_date_write(char out[NC_LIST_DATE_BYTES], int64_t at_s);
 
 #endif

@@ -8,10 +8,10 @@
 
 #include <sched.h>
 
-/// Bounds on what happens between two looks at the sockets.
+/// Limits of the work between two polls.
 enum { MAX_EVENTS = 128, MAX_JOBS = 64, JOBS_AT_ONCE = 8, MAX_JOB_NS = 1000000, MAX_SETTLING = 4, MAX_UNPOLLED = 4 };
 
-/// A look that began longer ago says little of what lies in the sockets now; of a full one so many follow at most.
+/// The result of an older poll is outdated. At most this many full polls follow each other.
 enum { OLD_LOOK_NS = 100000000, MAX_LOOKS = 8 };
 
 /* --- mail --- */
@@ -23,7 +23,7 @@ static void cancel_all(nc_engine *engine) {
         pthread_mutex_lock(&engine->shared.mutex);
         bool is_past_end = place >= engine->shared.registry.count;
         nc_transfer *transfer = is_past_end ? NULL : engine->shared.registry.slots[place].transfer;
-        // One that has ended belongs to its waiter; one that has not can only end here.
+        // A finished transfer belongs to its waiter; any other one can only end here.
         bool lives = transfer != NULL && !transfer->is_finished;
         pthread_mutex_unlock(&engine->shared.mutex);
         if (is_past_end) {
@@ -38,11 +38,11 @@ static void cancel_all(nc_engine *engine) {
 static void apply_cancels(nc_engine *engine, nc_link *cancelled) {
     nc_error err;
     if (nc_list_is_empty(cancelled)) {
-        return; // Every round comes by here.
+        return; // Called in every round.
     }
     (void)nc_error_set(&err, NC_ERR_CANCELLED, 0, -1, "%s", nc_status_text(NC_ERR_CANCELLED));
     for (;;) {
-        // Ending another transfer may take one off this list, under the mutex.
+        // Ending another transfer may remove one from this list, under the mutex.
         pthread_mutex_lock(&engine->shared.mutex);
         nc_link *link = nc_list_take_first(cancelled);
         pthread_mutex_unlock(&engine->shared.mutex);
@@ -56,7 +56,7 @@ static void apply_cancels(nc_engine *engine, nc_link *cancelled) {
     }
 }
 
-/// Starts what has a slot; true when anything had.
+/// Starts the transfers that have a slot. Returns true if there were any.
 static bool start_ready(nc_engine *engine) {
     bool has_started = false;
     nc_transfer *transfer;
@@ -83,7 +83,7 @@ static void read_mail(nc_engine *engine) {
     engine->loop.queue.is_suspended = mail.is_suspended;
     while ((link = nc_list_take_first(&mail.submitted)) != NULL) {
         if (nc_queue_is_full(&engine->loop.queue, engine)) {
-            (void)start_ready(engine); // One for which there is a slot waits for nothing.
+            (void)start_ready(engine); // A transfer with a slot does not wait.
         }
         nc_transfer_accept(NC_CONTAINER_OF(link, nc_transfer, link));
     }
@@ -122,10 +122,10 @@ static void fire_timers(nc_engine *engine) {
     }
 }
 
-/// Starts what has a slot until nothing more comes of it; true when something may still be waiting.
+/// Starts transfers until none has a slot. Returns true if more may be waiting.
 static bool settle(nc_engine *engine) {
     for (int i = 0; i < MAX_SETTLING; i++) {
-        // First what may end transfers: the slots that it frees are given away before the loop sleeps.
+        // Timers first, because they may end transfers: their slots are assigned before the loop sleeps.
         fire_timers(engine);
         collect(engine);
         if (!start_ready(engine)) {
@@ -135,7 +135,7 @@ static bool settle(nc_engine *engine) {
     return true;
 }
 
-/// True when somebody was told of ends, who may now be about to send what comes next.
+/// Calls on_done for ended transfers. Returns true if a caller was notified, which may now submit the next request.
 static bool report_burst(nc_engine *engine) {
     if (!engine->loop.has_ended_some) {
         return false;
@@ -165,7 +165,7 @@ static void run_jobs(nc_engine *engine) {
         }
     }
     nc_trace_pass(&engine->trace, NC_TRACE_JOBS_RUN, 0);
-    // Jobs may have asked for more meanwhile.
+    // Jobs may have queued more jobs.
     engine->loop.wants_drain = engine->loop.wants_drain || has_more;
 }
 
@@ -188,7 +188,7 @@ static void handle_events(nc_engine *engine, const nc_poll_event *events, size_t
     }
 }
 
-/// Looks at the sockets, and waits for them until then at most. Returns how many had something to say.
+/// Polls the sockets until `until_ns` at most. Returns how many have events.
 static size_t look(nc_engine *engine, uint64_t until_ns) {
     nc_poll_event events[MAX_EVENTS];
     uint64_t began_ns = engine->loop.now_ns;
@@ -200,8 +200,9 @@ static size_t look(nc_engine *engine, uint64_t until_ns) {
     return count;
 }
 
-/// Reads what came while nobody looked, before a limit is judged: a process may be stopped for any time (SIGSTOP,
-/// Ctrl-Z), anywhere, and its servers are not idle meanwhile. A wait that a stop interrupts ends without events.
+/// Reads what arrived while the process was not running, before limits are checked. A process may be stopped at any
+/// time (SIGSTOP, Ctrl-Z), and its servers are not idle meanwhile. A poll that a stop interrupts returns without
+/// events.
 static void catch_up(nc_engine *engine) {
     bool is_old = engine->loop.now_ns - engine->loop.looked_ns > OLD_LOOK_NS;
     for (int i = 0; is_old && i < MAX_LOOKS; i++) {
@@ -218,8 +219,8 @@ static void run(nc_engine *engine) {
         bool has_told = report_burst(engine);
         run_jobs(engine);
         read_mail(engine);
-        // With nothing else to do, whoever was just told goes first: on a shared core the next request then comes
-        // before the sleep, and costs neither a bell nor a round.
+        // If there is nothing else to do, let a notified caller run first. On a shared core the next request then
+        // arrives before the sleep, and needs neither a wake-up nor a round.
         if (has_told && engine->loop.transfer_count == 0 && !engine->loop.wants_drain) {
             (void)sched_yield();
             read_mail(engine);
@@ -235,11 +236,11 @@ static void run(nc_engine *engine) {
                         !nc_list_is_empty(&engine->loop.turns);
         bool may_sleep = !has_more && nc_mailbox_may_sleep(engine);
         if (!may_sleep && !engine->loop.wants_drain && ++unpolled < MAX_UNPOLLED) {
-            continue; // What just ended has brought new mail; the sockets can wait for it.
+            continue; // The ended transfers have caused new mail; the sockets can wait.
         }
         unpolled = 0;
         uint64_t until_ns = may_sleep ? nc_timers_next_ns(&engine->loop.timers) : 0;
-        until_ns = until_ns <= engine->loop.now_ns + NC_TIMERS_NEXT_PASS_NS ? 0 : until_ns; // A look, no sleep.
+        until_ns = until_ns <= engine->loop.now_ns + NC_TIMERS_NEXT_PASS_NS ? 0 : until_ns; // poll without sleep
         (void)look(engine, until_ns);
     }
 }
@@ -247,7 +248,7 @@ static void run(nc_engine *engine) {
 /* --- the end --- */
 
 static void close_lanes(nc_engine *engine) {
-    // The worker is asked first: an answer may be under way to a lane.
+    // The worker first: a result may be on its way to a pool.
     nc_worker_free(engine->worker);
     engine->worker = NULL;
     pthread_mutex_lock(&engine->shared.mutex);
@@ -269,13 +270,13 @@ static void end(nc_engine *engine) {
     nc_sockets_deinit(&engine->loop.sockets);
     nc_gather_deinit(&engine->loop.gather);
     engine->loop.poller->kind->unmake(engine->loop.poller);
-    // From here on nc_engine_wake() sends its callers elsewhere; what was queued before still runs here.
+    // From here on nc_engine_wake() does not use the engine. What was queued before still runs here.
     pthread_mutex_lock(&engine->shared.mutex);
     engine->shared.is_ended = true;
     pthread_mutex_unlock(&engine->shared.mutex);
     while (engine->client.drain != NULL && engine->client.drain(engine->client.ctx, MAX_JOBS)) {
     }
-    // Who listens to the points may be the client itself.
+    // The client may be the one that observes the trace points.
     nc_trace_pass(&engine->trace, NC_TRACE_ENGINE_STOPPED, 0);
     if (engine->client.release != NULL) {
         engine->client.release(engine->client.ctx);
@@ -289,7 +290,7 @@ static void end(nc_engine *engine) {
 
 void *nc_loop_main(void *argument) {
     nc_engine *engine = argument;
-    // nc_engine_new() holds the mutex until the thread's name is written down.
+    // nc_engine_new() holds the mutex until the thread's id is stored.
     pthread_mutex_lock(&engine->shared.mutex);
     pthread_mutex_unlock(&engine->shared.mutex);
     if (engine->live.letters != (locale_t)0) {

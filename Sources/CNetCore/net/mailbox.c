@@ -55,7 +55,7 @@ bool nc_mailbox_needs_wake(nc_engine *engine) {
 
 void nc_mailbox_wake(const nc_mailbox *mailbox) {
     const uint64_t one = 1;
-    // EAGAIN means that wake-ups are waiting already.
+    // EAGAIN means that wake-ups are pending already.
     while (write(mailbox->wake_write_fd, &one, sizeof one) < 0 && errno == EINTR) {
     }
 }

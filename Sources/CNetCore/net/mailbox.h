@@ -1,6 +1,6 @@
-/// How work reaches the loop from other threads: lists under one mutex, and one wake-up for many letters.
+/// Passes work from other threads to the event loop: lists under one mutex, and one wake-up for many entries.
 ///
-/// The loop says when it is about to sleep and when it has left its sleep; only between the two does a letter cost a
+/// The event loop announces that it is about to sleep, and that it has woken up. Only in between does an entry cost a
 /// system call.
 #ifndef NETCORE_PRIVATE_MAILBOX_H
 #define NETCORE_PRIVATE_MAILBOX_H
@@ -10,27 +10,27 @@
 
 #include <stdatomic.h>
 
-/// What came back from a worker; `arrive` is called on the loop.
+/// The result of a worker thread's task; `arrive` is called on the event loop.
 typedef struct nc_answer {
     nc_link link;
     void (*arrive)(struct nc_answer *answer);
 } nc_answer;
 
-/// What was asked of a transfer that is under way.
+/// Commands for a transfer in flight.
 enum {
-    NC_ORDER_RESUME = 7, // the reasons to rest (nc_rest) that are over
+    NC_ORDER_RESUME = 7, // the reasons to pause (nc_rest) that have ended
     NC_ORDER_PAUSE = 8,
     NC_ORDER_PRIORITY = 16,
-    NC_ORDER_READ_ON = 32, // a download's: there is a file to write to
+    NC_ORDER_READ_ON = 32, // from a download: the file is open
 };
 
-/// Touched only under the engine's mutex, but for the descriptors, which never change, and where it is said.
+/// Guarded by the engine's mutex, except the descriptors, which never change, and where noted.
 typedef struct nc_mailbox {
     int wake_read_fd;
-    int wake_write_fd;          // the same as above where there is eventfd(2)
-    atomic_bool is_loop_asleep; // becomes true under the mutex alone
+    int wake_write_fd;          // equal to the one above with eventfd(2)
+    atomic_bool is_loop_asleep; // becomes true only under the mutex
     bool wants_drain;           // of the client's jobs
-    bool is_finishing;          // takes no more requests, and ends with the last one
+    bool is_finishing;          // accepts no more requests, and ends with the last one
     bool is_closing;
     nc_link submitted; // nc_transfer.link
     nc_link cancelled; // nc_transfer.cancel_link
@@ -40,11 +40,11 @@ typedef struct nc_mailbox {
     bool has_changed_cookies;
 } nc_mailbox;
 
-/// What the loop takes out at once.
+/// Everything that the event loop takes together.
 typedef struct nc_mail {
     nc_link submitted;
     nc_link cancelled;
-    nc_link ordered; // of none that was submitted after `submitted` was taken
+    nc_link ordered; // none was submitted after `submitted` was taken
     nc_link answers;
     bool has_changed_cookies;
     size_t download_count;
@@ -57,20 +57,21 @@ typedef struct nc_mail {
 NC_NODISCARD nc_status nc_mailbox_init(nc_mailbox *mailbox, nc_error *err);
 void nc_mailbox_deinit(nc_mailbox *mailbox);
 
-/// Says, under the mutex, whether the loop must be woken after it is unlocked; the loop then counts as awake.
+/// Returns true if the event loop must be woken after the mutex is unlocked. The loop then counts as awake. The caller
+/// holds the mutex.
 bool nc_mailbox_needs_wake(nc_engine *engine);
-/// Wakes the loop; never blocks.
+/// Wakes the event loop; never blocks.
 void nc_mailbox_wake(const nc_mailbox *mailbox);
-/// Says, on the loop and without the mutex, that it has left its sleep: it looks for mail before the next one.
+/// Announces, on the event loop and without the mutex, that it is awake. It reads the mailbox before its next sleep.
 void nc_mailbox_leave_sleep(nc_engine *engine);
-/// Swallows wake-ups, on the loop.
+/// Reads pending wake-ups, on the event loop.
 void nc_mailbox_clear_wake(const nc_mailbox *mailbox);
 
-/// Takes everything; `mail` must stay where it is while its lists are used.
+/// Takes everything. `mail` must not be moved while its lists are used.
 void nc_mailbox_take(nc_engine *engine, nc_mail *mail);
-/// True when nothing came meanwhile: the loop may sleep and is woken by the next letter.
+/// Returns true if the mailbox is still empty: the event loop may sleep, and the next entry wakes it.
 bool nc_mailbox_may_sleep(nc_engine *engine);
-/// A worker's answer.
+/// Adds a worker thread's result.
 void nc_mailbox_put_answer(nc_engine *engine, nc_answer *answer);
 
 #endif

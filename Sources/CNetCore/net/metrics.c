@@ -13,7 +13,7 @@ static uint64_t number(CURL *easy, CURLINFO which) {
     return curl_easy_getinfo(easy, which, &value) == CURLE_OK && value > 0 ? (uint64_t)value : 0;
 }
 
-/// A round's time is read when the round begins, so it may lie before the submit of what the round took on.
+/// The round's time is read when the round begins, so it may be earlier than a submit within the round.
 static uint64_t since_submit(const nc_transfer *transfer, uint64_t at_ns) {
     return at_ns > transfer->submitted_ns ? at_ns - transfer->submitted_ns : 1;
 }
@@ -24,13 +24,13 @@ static uint64_t moment(const nc_transfer *transfer, CURLINFO which) {
     return passed_us == 0 ? 0 : since_submit(transfer, transfer->hop_began_ns + passed_us * 1000);
 }
 
-/// libcurl 7.88 tells the time of TCP only when TLS, or the way through a proxy, is ready too.
+/// libcurl 7.88 reports the time of TCP only when TLS, or the tunnel through a proxy, is ready too.
 static uint64_t connected_at(const nc_transfer *transfer) {
     uint64_t told_ns = moment(transfer, CURLINFO_CONNECT_TIME_T);
     if (told_ns != 0 || transfer->tcp_at_ns == 0) {
         return told_ns;
     }
-    // The time of the round in which it showed, at whose beginning the name may have been unknown.
+    // The time of the round in which it was seen; at the round's beginning the name may have been unresolved.
     uint64_t seen_ns = since_submit(transfer, transfer->tcp_at_ns);
     uint64_t resolved_ns = nc_response_hop(transfer->response)->resolved_ns;
     return seen_ns > resolved_ns ? seen_ns : resolved_ns;
@@ -55,23 +55,23 @@ void nc_metrics_note(nc_transfer *transfer) {
     }
     hop->ready_ns = transfer->was_connected ? moment(transfer, CURLINFO_PRETRANSFER_TIME_T) : 0;
     if (transfer->first_byte_ns != 0) {
-        // Not CURLINFO_STARTTRANSFER_TIME_T: 7.88 takes it when the first byte of an upload goes. Ours is the time of
-        // the round, in which the hop may have become ready too.
+        // Not CURLINFO_STARTTRANSFER_TIME_T: 7.88 sets it when the first byte of an upload is sent. This is the time of
+        // the round, in which the connection may have become ready too.
         uint64_t first_byte_ns = since_submit(transfer, transfer->first_byte_ns);
         hop->first_byte_ns = first_byte_ns > hop->ready_ns ? first_byte_ns : hop->ready_ns;
     }
-    // libcurl 8.7 and later count the body among the request's bytes.
+    // libcurl 8.7 and later include the body in the request's bytes.
     bool is_body_apart = transfer->description.has_body && transfer->engine->libcurl_version < 0x080700;
     hop->sent_bytes = (uint64_t)request_bytes + (is_body_apart ? number(easy, CURLINFO_SIZE_UPLOAD_T) : 0);
     hop->head_bytes = transfer->head_bytes;
-    // Not CURLINFO_SIZE_DOWNLOAD_T, in which libcurl 8 counts the framing of chunks too.
+    // Not CURLINFO_SIZE_DOWNLOAD_T, which includes chunk framing in libcurl 8.
     hop->received_bytes = atomic_load_explicit(&transfer->received_bytes, memory_order_relaxed);
     hop->decoded_bytes = transfer->body_bytes;
 }
 
-/// The hop's socket while it is open; -1 afterwards. libcurl looks through all its connections for it, so it is asked
-/// only where the socket that it waited for need not be the hop's: a stream's is others' too, and a new connection may
-/// have been tried by several.
+/// Returns the hop's socket while it is open; -1 later. libcurl searches all its connections for it. So it is only
+/// queried if the socket that it waited for may be another one: a stream shares its socket, and a new connection may
+/// have tried several.
 static int open_socket(const nc_transfer *transfer, const nc_hop_metrics *hop) {
     const nc_handle *handle = transfer->handle;
     curl_socket_t fd = CURL_SOCKET_BAD;
@@ -85,14 +85,14 @@ static int open_socket(const nc_transfer *transfer, const nc_hop_metrics *hop) {
 void nc_metrics_note_address(nc_transfer *transfer, const char *remote_ip, int remote_port) {
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     size_t length = strlen(remote_ip);
-    // Over a Unix socket libcurl tells its path for the address, and the URL's port.
+    // Over a Unix socket libcurl reports its path as the address, and the URL's port.
     if (nc_transfer_unix_socket(transfer) == NULL) {
         hop->remote_port = (uint16_t)remote_port;
         memcpy(hop->remote_address, remote_ip, length < sizeof hop->remote_address ? length + 1 : 0);
     }
 }
 
-/// Asks the system: libcurl 8.14 tells no address of a connection that is not ready.
+/// Queries the system: libcurl 8.14 reports no address of a connection that is not ready.
 static void note_peer(nc_transfer *transfer) {
     union {
         struct sockaddr_storage any;
@@ -102,7 +102,7 @@ static void note_peer(nc_transfer *transfer) {
     socklen_t length = sizeof peer;
     char text[INET6_ADDRSTRLEN];
     if (transfer->handle->fd < 0 || getpeername(transfer->handle->fd, (struct sockaddr *)&peer, &length) != 0) {
-        return; // of another socket than the one that is connected
+        return; // of a socket that is not the connected one
     }
     bool is_v6 = peer.any.ss_family == AF_INET6;
     const void *address = is_v6 ? (const void *)&peer.v6.sin6_addr : (const void *)&peer.v4.sin_addr;
@@ -130,7 +130,7 @@ void nc_metrics_forget_tcp(nc_transfer *transfer) {
     hop->remote_address[0] = '\0';
 }
 
-/// When the hop was over: the time of the round, in which libcurl's own clock may have gone on.
+/// Returns when the hop was over: the time of the round, or a later time of libcurl's clock.
 static uint64_t ended_at(const nc_transfer *transfer, const nc_hop_metrics *hop) {
     const uint64_t moments[] = {hop->resolved_ns, hop->connected_ns, hop->secured_ns, hop->ready_ns,
                                 hop->first_byte_ns};
@@ -145,10 +145,11 @@ void nc_metrics_record(nc_transfer *transfer) {
     nc_hop_metrics *hop = nc_response_hop(transfer->response);
     nc_metrics_note(transfer);
     if (!transfer->was_connected && hop->connections_opened == (uint32_t)transfer->opened) {
-        hop->connection_id = 0; // The socket, or the last of several, has not been connected.
+        hop->connection_id = 0; // No connection was established.
         nc_metrics_forget_tcp(transfer);
     }
-    // It is known only now, and no more when it is closed: then it is the last that was opened, or was found kept.
+    // It is known only now, and no longer after the socket is closed. Then it is the last one that was opened or
+    // reused.
     int fd = open_socket(transfer, hop);
     if (fd != CURL_SOCKET_BAD) {
         hop->connection_id = nc_sockets_connection(&transfer->engine->loop.sockets, fd);

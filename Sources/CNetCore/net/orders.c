@@ -8,8 +8,8 @@
 
 /* --- from any thread --- */
 
-/// What was asked before and is not to be done any more: of a pause and its end the later one counts, and what goes on
-/// for other reasons goes on.
+/// Returns the earlier commands that a new one cancels. Of a pause and a resume the later one counts. A resume for
+/// other reasons stays.
 static uint8_t outdated(uint8_t order) {
     if (order == NC_ORDER_PAUSE) {
         return NC_REST_PAUSED;
@@ -17,7 +17,7 @@ static uint8_t outdated(uint8_t order) {
     return (order & NC_REST_PAUSED) != 0 ? NC_ORDER_PAUSE : 0;
 }
 
-/// Leaves word for a transfer.
+/// Queues a command for a transfer.
 static void leave_order(nc_engine *engine, nc_transfer_id id, uint8_t order, nc_priority priority) {
     bool needs_wake = false;
     pthread_mutex_lock(&engine->shared.mutex);
@@ -139,8 +139,8 @@ void nc_orders_read_on(nc_engine *engine, nc_transfer_id id) {
     leave_order(engine, id, NC_ORDER_READ_ON, NC_PRIORITY_NORMAL);
 }
 
-/// The reasons to rest that are over. A download's transfer rests from its head until there is a file to write to,
-/// which the download alone knows: whoever lets all go on that nc_engine_list() shows would have bytes come before.
+/// Returns the reasons to pause that have ended. A download's transfer is paused from its head until its file is open,
+/// which only the download knows. A caller that resumes everything in nc_engine_list() must not start the body earlier.
 static uint8_t over(const nc_transfer *transfer, uint8_t orders) {
     uint8_t reasons = orders & NC_ORDER_RESUME;
     if (transfer->is_download) {
@@ -166,7 +166,7 @@ void nc_orders_carry_out(nc_engine *engine, nc_link *ordered) {
         if ((orders & NC_ORDER_PRIORITY) != 0) {
             nc_queue_set_priority(&engine->loop.queue, transfer, priority);
         }
-        // Going on may end the transfer, so it comes last; what is paused does not go on first.
+        // Resuming may end the transfer, so it comes last. A paused transfer does not continue first.
         if ((orders & NC_ORDER_PAUSE) != 0) {
             nc_flow_pause(transfer);
         }
@@ -183,6 +183,6 @@ void nc_orders_set_receive_rate(nc_engine *engine, nc_transfer_id id, uint64_t b
     bool is_there = transfer != NULL && !transfer->is_finished;
     pthread_mutex_unlock(&engine->shared.mutex);
     if (is_there) {
-        nc_flow_set_receive_rate(transfer, bytes_per_s); // It ends on this thread alone.
+        nc_flow_set_receive_rate(transfer, bytes_per_s); // It only ends on this thread.
     }
 }

@@ -1,4 +1,4 @@
-/// What callers ask of transfers that are under way: pauses, priorities, lists.
+/// Commands of callers for transfers in flight: pauses, priorities, lists.
 #ifndef NETCORE_PRIVATE_ORDERS_H
 #define NETCORE_PRIVATE_ORDERS_H
 
@@ -6,11 +6,11 @@
 
 #include <netcore/transfers.h>
 
-/// Does what was asked of these (nc_transfer.order_link), all of which the loop has accepted; on the loop.
+/// Executes the commands of these transfers (nc_transfer.order_link) on the event loop; all were accepted.
 void nc_orders_carry_out(nc_engine *engine, nc_link *ordered);
-/// Ends the rest of a download's transfer that its head began, which nobody else can; on the loop.
+/// Resumes a download's transfer that was paused after its head, on the event loop. Only the download may do that.
 void nc_orders_read_on(nc_engine *engine, nc_transfer_id id);
-/// Changes the receiving rate of a transfer that has one, at once; on the loop.
+/// Changes the receive rate of a transfer that has one, immediately, on the event loop.
 void nc_orders_set_receive_rate(nc_engine *engine, nc_transfer_id id, uint64_t bytes_per_s);
 
 #endif

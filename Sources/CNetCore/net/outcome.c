@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/// X509_V_ERR_ numbers (openssl/x509_vfy.h), which are part of OpenSSL's ABI; that header is not for this folder.
+/// X509_V_ERR_* numbers (openssl/x509_vfy.h), which are part of OpenSSL's ABI. That header may not be included in this
+/// directory.
 enum {
-    NOT_VERIFIED = 1, // what libcurl writes before the handshake
+    NOT_VERIFIED = 1, // libcurl's initial value before the handshake
     CERTIFICATE_NOT_YET_VALID = 9,
     CERTIFICATE_HAS_EXPIRED = 10,
     SELF_SIGNED_LEAF = 18,
@@ -23,9 +24,9 @@ enum { TOO_LARGE = 100 };
 
 static nc_status certificate_status(const nc_outcome *outcome) {
     switch (outcome->verify_result) {
-    case 0: // The chain is good, so what libcurl refused is the name.
+    case 0: // The chain is valid, so libcurl rejected the name.
         return NC_ERR_TLS_NAME;
-    case NOT_VERIFIED: // libcurl compares the name before it asks what became of the chain.
+    case NOT_VERIFIED: // libcurl compares the name before it reads the result of the chain.
         return strstr(outcome->detail, "subject name") != NULL ? NC_ERR_TLS_NAME : NC_ERR_TLS_CERTIFICATE;
     case CERTIFICATE_NOT_YET_VALID:
         return NC_ERR_TLS_NOT_YET_VALID;
@@ -66,7 +67,7 @@ static nc_status connect_status(const nc_outcome *outcome) {
     }
 }
 
-/// Over TLS libcurl keeps the errno in its text alone ("… errno 104"), and says there that close_notify was missing.
+/// Over TLS libcurl reports the errno only in its text ("… errno 104"), and a missing close_notify too.
 static nc_status broken_pipe_status(const nc_outcome *outcome, nc_status otherwise) {
     char reset[24];
     (void)snprintf(reset, sizeof reset, "errno %d", ECONNRESET);
@@ -78,9 +79,10 @@ static nc_status broken_pipe_status(const nc_outcome *outcome, nc_status otherwi
 
 enum { ALERT_HANDSHAKE_FAILURE = 40 };
 
-/// The name of an alert by which a server refuses the client's certificate, or reports that it has none (RFC 8446, 6);
-/// NULL for other alerts. TLS 1.3 sends it after the handshake. TLS 1.2 has no alert for a missing certificate, and
-/// sends one that may have other causes. Once the handshake is complete on our side, it has no other cause.
+/// Returns the name of an alert by which a server rejects the client's certificate, or reports that there is none (RFC
+/// 8446, 6); NULL for other alerts. TLS 1.3 sends it after the handshake. TLS 1.2 has no alert for a missing
+/// certificate, and sends one that may have other causes. After the handshake is complete on this side, it has no other
+/// cause.
 static const char *identity_alert(const nc_outcome *outcome) {
     static const struct {
         int alert;
@@ -101,7 +103,7 @@ static const char *identity_alert(const nc_outcome *outcome) {
     return NULL;
 }
 
-/// The codes that mean one thing wherever they come from.
+/// Returns the status of codes with only one meaning.
 static nc_status plain_status(CURLcode code) {
     static const struct {
         CURLcode code;
@@ -124,10 +126,11 @@ static nc_status plain_status(CURLcode code) {
         {CURLE_HTTP3, NC_ERR_RECEIVE},
         {CURLE_QUIC_CONNECT_ERROR, NC_ERR_CONNECT},
         {CURLE_BAD_CONTENT_ENCODING, NC_ERR_BAD_CODING},
-        {CURLE_WRITE_ERROR, NC_ERR_BAD_CODING}, // Our own refusals are known before; a decoder that gave up is left.
+        // The engine's own rejections are known before; a failed decoder remains.
+        {CURLE_WRITE_ERROR, NC_ERR_BAD_CODING},
         {CURLE_FILESIZE_EXCEEDED, NC_ERR_BODY_TOO_LARGE},
         {CURLE_NOT_BUILT_IN, NC_ERR_UNSUPPORTED},
-        {CURLE_UPLOAD_FAILED, NC_ERR_UNSUPPORTED}, // Over HTTP alone of chunks to a server that answered in HTTP/1.0.
+        {CURLE_UPLOAD_FAILED, NC_ERR_UNSUPPORTED}, // Over HTTP only for chunks to a server that responded in HTTP/1.0.
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (known[i].code == code) {
@@ -137,15 +140,15 @@ static nc_status plain_status(CURLcode code) {
     return NC_ERR_INTERNAL;
 }
 
-/// Whether a head was too large for those who read it before us: nghttp2 takes eight frames of one (-905), and libcurl
-/// itself no more than fit its buffer (-902, a callback that failed). Their text alone says so.
+/// Returns true if nghttp2 or libcurl rejected a head as too large: nghttp2 accepts eight frames of one (-905), libcurl
+/// what fits its buffer (-902, a failed callback). Only their texts show it.
 static bool is_head_beyond_nghttp2(const nc_outcome *outcome) {
     const char *said = strstr(outcome->detail, "nghttp2");
     return said != NULL && (strstr(said, " -905:") != NULL || (outcome->is_in_head && strstr(said, " -902:") != NULL));
 }
 
-/// REFUSED_STREAM (RFC 9113, 8.7). libcurl sends the request again, five times, and then only reports how often. Where
-/// the frames are not known, its text is all there is.
+/// REFUSED_STREAM (RFC 9113, 8.7). libcurl resends the request five times, and then only reports how often. Without the
+/// frames, only its text shows it.
 static bool is_refusal(const nc_outcome *outcome) {
     static const char gave_up[] = "Connection died, tried ";
     if (outcome->has_frames) {
@@ -155,7 +158,7 @@ static bool is_refusal(const nc_outcome *outcome) {
                                                  (outcome->is_stream && outcome->detail[0] == '\0'));
 }
 
-/// Also what libcurl says of broken chunks, and 7.88 of broken HTTP/2; its text alone tells them apart.
+/// libcurl also reports this for malformed chunks, and 7.88 for malformed HTTP/2. Only its text differs.
 static nc_status receive_status(const nc_outcome *outcome) {
     if (outcome->is_reset || is_refusal(outcome)) {
         return NC_ERR_HTTP2;
@@ -167,29 +170,30 @@ static nc_status receive_status(const nc_outcome *outcome) {
     return broken_pipe_status(outcome, is_chunk ? NC_ERR_BAD_RESPONSE : NC_ERR_RECEIVE);
 }
 
-/// Before there is a connection, libcurl reads a netrc file and nothing else.
+/// Before there is a connection, libcurl reads only a netrc file.
 static bool is_netrcs(const nc_outcome *outcome) {
     return outcome->code == CURLE_READ_ERROR && outcome->netrc_file != NULL && !outcome->is_connected;
 }
 
-/// libcurl 7.88 also says this of a head line beyond its own 100 KiB, and of a name for which a server that was asked
-/// over HTTPS has an alias and no address.
+/// libcurl 7.88 also reports this for a head line above its limit of 100 KiB, and for a name for which a DNS over HTTPS
+/// server has an alias and no address.
 static nc_status memory_status(const nc_outcome *outcome) {
     bool is_alias = outcome->name_server.length > 0 && outcome->has_no_address;
     return outcome->is_in_head ? NC_ERR_HEAD_TOO_LARGE : is_alias ? NC_ERR_RESOLVE : NC_ERR_NO_MEMORY;
 }
 
 static nc_status status_of(const nc_outcome *outcome) {
-    // libcurl keeps the first of its messages, which is often not about the alert; the code depends on chance as well.
+    // libcurl keeps its first message, which is often not about the alert. The code depends on timing too.
     if (outcome->code != CURLE_OK && identity_alert(outcome) != NULL) {
         return NC_ERR_TLS_IDENTITY;
     }
     switch ((int)outcome->code) {
-    case CURLE_UNSUPPORTED_PROTOCOL: // Schemes were checked before, so this is a reply in HTTP/0.9.
+    case CURLE_UNSUPPORTED_PROTOCOL: // Schemes were checked before, so this is an HTTP/0.9 response.
         return outcome->is_connected ? NC_ERR_BAD_RESPONSE : NC_ERR_BAD_SCHEME;
     case CURLE_COULDNT_CONNECT:
         return connect_status(outcome);
-    case CURLE_BAD_FUNCTION_ARGUMENT: // Our own are good; libcurl 7.88 says this of a trailer that is no field.
+    // The engine's arguments are valid; libcurl 7.88 reports this for a malformed trailer.
+    case CURLE_BAD_FUNCTION_ARGUMENT:
         return outcome->is_connected ? NC_ERR_BAD_RESPONSE : NC_ERR_INTERNAL;
     case CURLE_READ_ERROR:
         return is_netrcs(outcome) ? NC_ERR_FILE : NC_ERR_INTERNAL;
@@ -197,7 +201,7 @@ static nc_status status_of(const nc_outcome *outcome) {
         return outcome->has_no_head ? NC_ERR_EMPTY_REPLY : NC_ERR_CUT_SHORT;
     case CURLE_OUT_OF_MEMORY:
         return memory_status(outcome);
-    case TOO_LARGE: // libcurl 8.6 and later, of the same.
+    case TOO_LARGE: // libcurl 8.6 and later, for the same.
         return outcome->is_in_head ? NC_ERR_HEAD_TOO_LARGE : NC_ERR_TOO_LARGE;
     case CURLE_OPERATION_TIMEDOUT:
         return outcome->is_connected ? NC_ERR_TOTAL_TIMED_OUT : NC_ERR_CONNECT_TIMED_OUT;
@@ -217,7 +221,7 @@ static nc_status status_of(const nc_outcome *outcome) {
     }
 }
 
-/// libcurl says which host it could not connect to in its text alone: "Failed to connect to host port 80 after …".
+/// libcurl names the host that it could not connect to only in its text: "Failed to connect to host port 80 after …".
 static bool names_proxy(const nc_outcome *outcome) {
     static const char said[] = "Failed to connect to ";
     nc_slice host = outcome->proxy;
@@ -241,8 +245,8 @@ static bool names_proxy(const nc_outcome *outcome) {
     return strncmp(rest, expected, strlen(expected)) == 0 && (!has_port || rest[strlen(expected)] == ' ');
 }
 
-/// Whether it was the proxy that failed, not what is behind it. Before the connection is ready for the request, nobody
-/// but a proxy is read from without TLS.
+/// Returns true if the proxy failed, not the host behind it. Before the connection is ready for the request, only a
+/// proxy sends anything without TLS.
 static bool is_proxys(const nc_outcome *outcome, nc_status status) {
     if (!outcome->has_proxy || outcome->is_connected) {
         return false;
@@ -254,10 +258,10 @@ static bool is_proxys(const nc_outcome *outcome, nc_status status) {
     case CURLE_PARTIAL_FILE:
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:
-    case CURLE_BAD_FUNCTION_ARGUMENT: // of a line that is no field
+    case CURLE_BAD_FUNCTION_ARGUMENT: // for a malformed line
         return true;
     case CURLE_COULDNT_CONNECT:
-        // libcurl 8.20 also says this of a CONNECT that the proxy refuses.
+        // libcurl 8.20 also reports this for a CONNECT that the proxy refuses.
         return status != NC_ERR_DESCRIPTORS && status != NC_ERR_NO_MEMORY &&
                (outcome->is_tunnel_answered ||
                 (outcome->used_proxy >= 0 ? outcome->used_proxy != 0 : names_proxy(outcome)));
@@ -266,7 +270,7 @@ static bool is_proxys(const nc_outcome *outcome, nc_status status) {
     }
 }
 
-/// The same, with the certificate that was refused: libcurl sets the proxy's result to 0 when it is good.
+/// Returns the same outcome with the rejected certificate: libcurl sets the proxy's result to 0 if it is valid.
 static nc_outcome look_at_proxy(const nc_outcome *outcome) {
     nc_outcome seen = *outcome;
     bool is_certificate = outcome->has_proxy && outcome->code == CURLE_PEER_FAILED_VERIFICATION;
@@ -277,7 +281,7 @@ static nc_outcome look_at_proxy(const nc_outcome *outcome) {
     return seen;
 }
 
-/// What a proxy reports of the host behind it (RFC 1928, 6), which libcurl gives out as a number; NULL for nothing.
+/// Returns a proxy's report about the host behind it (RFC 1928, 6), which libcurl reports as a number; NULL for none.
 static const char *proxys_report(CURLproxycode code) {
     static const struct {
         CURLproxycode code;
@@ -300,7 +304,7 @@ static const char *proxys_report(CURLproxycode code) {
     return NULL;
 }
 
-/// Servers of HTTP/1 answer the HTTP/2 preface in many ways, but never in HTTP/2.
+/// HTTP/1 servers respond to the HTTP/2 preface in many ways, but never in HTTP/2.
 static bool is_no_http2(const nc_outcome *outcome) {
     if (!outcome->insists_on_http2 || !outcome->is_connected || !outcome->has_no_head) {
         return false;
@@ -310,19 +314,19 @@ static bool is_no_http2(const nc_outcome *outcome) {
            outcome->code == CURLE_UNSUPPORTED_PROTOCOL || outcome->code == CURLE_PARTIAL_FILE;
 }
 
-/// What libcurl 7.88 means by a broken stream of which it says nothing.
+/// The meaning of a broken stream that libcurl 7.88 reports without details.
 static const char lost_answer[] = "the server answered without the whole body, and this libcurl has lost the answer";
 
 static const char refused[] = "the server did not take the request: REFUSED_STREAM, or GOAWAY";
 
-/// What is said of it besides the status and the place.
+/// Returns the details besides the status and the host.
 static const char *detail_of(const nc_outcome *outcome, nc_status status) {
     const char *report = proxys_report(outcome->proxy_said);
     if (status == NC_ERR_PROXY && report != NULL) {
         return report;
     }
-    // Of an answer that it cannot read libcurl tells a status of 0, or of a function of its own; 8.14 has no more
-    // words.
+    // For an unreadable response libcurl's text is a status of 0, or the name of one of its functions; 8.14 has no
+    // text.
     bool is_unread = outcome->code == CURLE_BAD_FUNCTION_ARGUMENT || strstr(outcome->detail, ", response 0") != NULL ||
                      outcome->code == CURLE_WEIRD_SERVER_REPLY;
     if (status == NC_ERR_PROXY && is_unread) {
@@ -340,12 +344,12 @@ static const char *detail_of(const nc_outcome *outcome, nc_status status) {
     return outcome->code == CURLE_HTTP2_STREAM ? lost_answer : curl_easy_strerror(outcome->code);
 }
 
-/// Where a host has addresses, but perhaps none that counts.
+/// Describes a host that has addresses, but perhaps none of the family.
 static const char *family_of(const nc_outcome *outcome) {
     return outcome->family == NC_FAMILY_ANY ? "" : outcome->family == NC_FAMILY_IPV4 ? ", over IPv4" : ", over IPv6";
 }
 
-/// How libcurl begins to quote a proxy's URL that it cannot read, with the password in it.
+/// How libcurl begins to quote a proxy URL that it cannot parse, including its password.
 static const char unread_proxy[] = "Unsupported proxy ";
 
 nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
@@ -372,7 +376,7 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
                             nc_status_text(status), outcome->netrc_file);
     }
     if (outcome->unix_socket != NULL && outcome->code == CURLE_COULDNT_CONNECT) {
-        // libcurl would tell of the host, which nobody looked for.
+        // libcurl would name the host, which was not resolved.
         return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %s%s%s", nc_status_text(status),
                             outcome->unix_socket, outcome->os_error != 0 ? ", " : "",
                             outcome->os_error != 0 ? strerror((int)outcome->os_error) : "");
@@ -382,7 +386,7 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
                             nc_status_text(status));
     }
     if (status == NC_ERR_RESOLVE && outcome->name_server.length > 0) {
-        // libcurl does not say what became of the question.
+        // libcurl does not report the result of the query.
         return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s%s (%.*s was asked over HTTPS)",
                             nc_status_text(status), nc_url_shown(outcome->place), (const char *)outcome->place.data,
                             family_of(outcome), nc_url_shown(outcome->name_server),
@@ -391,7 +395,7 @@ nc_status nc_outcome_judge(const nc_outcome *said, nc_error *err) {
     int place = nc_url_shown(outcome->place);
     bool is_memory = outcome->code == CURLE_OUT_OF_MEMORY && status != NC_ERR_NO_MEMORY;
     if (status == NC_ERR_REFUSED || status == NC_ERR_RESOLVE || status == NC_ERR_UNREACHABLE || is_memory) {
-        // libcurl would only say it again, or what is not so.
+        // libcurl's text would only repeat it, or be wrong.
         return nc_error_set(err, status, (int32_t)outcome->code, -1, "%s: %.*s%s", nc_status_text(status), place,
                             (const char *)outcome->place.data, family_of(outcome));
     }

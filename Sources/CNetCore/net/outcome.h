@@ -1,4 +1,4 @@
-/// What libcurl's word means: a pure map from its code and circumstances to a status and one line.
+/// Maps libcurl's result code and its circumstances to a status and one line of text. Pure.
 #ifndef NETCORE_PRIVATE_OUTCOME_H
 #define NETCORE_PRIVATE_OUTCOME_H
 
@@ -10,31 +10,31 @@
 typedef struct nc_outcome {
     CURLcode code;
     const char *detail;       // libcurl's error buffer; may be empty
-    nc_slice place;           // host and port, for the message
+    nc_slice place;           // host and port for the message
     long os_error;            // CURLINFO_OS_ERRNO
     long verify_result;       // CURLINFO_SSL_VERIFYRESULT
-    int socket_error;         // errno of our own socket(), 0 when it worked
-    bool has_proxy;           // one may have been asked
-    nc_slice proxy;           // its host and port; empty when the environment names it
+    int socket_error;         // errno of the engine's socket(); 0 if it succeeded
+    bool has_proxy;           // one may have been used
+    nc_slice proxy;           // its host and port; empty if it comes from the environment
     long proxy_verify_result; // CURLINFO_PROXY_SSL_VERIFYRESULT
     CURLproxycode proxy_said; // CURLINFO_PROXY_ERROR
-    long used_proxy;          // CURLINFO_USED_PROXY; -1 where libcurl does not say (below 8.7)
-    bool is_tunnel_answered;  // a proxy has answered CONNECT
+    long used_proxy;          // CURLINFO_USED_PROXY; -1 if libcurl has none (below 8.7)
+    bool is_tunnel_answered;  // a proxy has responded to CONNECT
     bool is_connected;        // the connection was ready for the request
-    bool is_in_head;          // a head is awaited, or has begun and is not complete
-    bool has_no_head;         // and not even a byte of one came
+    bool is_in_head;          // a head is expected or incomplete
+    bool has_no_head;         // and not even one byte of it arrived
     bool is_stream;           // a head came over HTTP/2 or HTTP/3
     bool has_frames;          // the frames of HTTP/2 are known
-    bool is_unprocessed;      // and show that the server has not taken the request,
+    bool is_unprocessed;      // and show that the server has not processed the request
     bool is_reset;            // or that it has reset the stream
     bool insists_on_http2;    // NC_HTTP_2_PRIOR_KNOWLEDGE
-    int alert;                // the fatal TLS alert that came (RFC 8446, 6); 0 for none
-    bool shows_no_identity;   // although the server asked for the client's certificate
-    const char *unix_socket;  // that was asked instead of the place; NULL for none
-    const char *netrc_file;   // that may have been read; NULL for none
-    nc_slice name_server;     // that is asked over HTTPS; empty for none
-    nc_address_family family; // of the addresses that count
-    bool has_no_address;      // none was found yet, for the host or its proxy
+    int alert;                // the received fatal TLS alert (RFC 8446, 6); 0 for none
+    bool shows_no_identity;   // although the server requested a client certificate
+    const char *unix_socket;  // used instead of the host; NULL for none
+    const char *netrc_file;   // possibly read; NULL for none
+    nc_slice name_server;     // queried over HTTPS; empty for none
+    nc_address_family family; // of the permitted addresses
+    bool has_no_address;      // none was found yet for the host or its proxy
 } nc_outcome;
 
 /// Fills `err` and returns its status; NC_OK for CURLE_OK.

@@ -2,7 +2,7 @@
 
 static const double ns_per_s = 1e9;
 
-/// What may gather while nothing goes: a tenth of a second's worth, but a useful piece at least.
+/// Returns the maximum of saved budget: a tenth of a second's worth, but at least a useful piece.
 static int64_t burst_of(const nc_pace *pace) {
     uint64_t tenth = pace->bytes_per_s / 10;
     uint64_t capped = tenth < (uint64_t)INT64_MAX / 4 ? tenth : (uint64_t)INT64_MAX / 4;
@@ -19,7 +19,7 @@ static void refill(nc_pace *pace, uint64_t now_ns) {
     if (now_ns <= pace->refilled_ns) {
         return;
     }
-    // As floating point: rates and times of any size multiply without overflow, and a byte more or less is no matter.
+    // Floating point multiplies rates and times of any size without overflow. An error of one byte is acceptable.
     double earned = (double)(now_ns - pace->refilled_ns) * (double)pace->bytes_per_s / ns_per_s;
     int64_t burst = burst_of(pace);
     if (earned < 1) {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/// The monitor's thread, its owner and a thread that looks a name up hold it together; the last one frees it.
+/// The monitor's thread, its owner and a resolver thread share it. The last one frees it.
 struct nc_path {
     nc_path_options options; // without the host
     char host[NC_PATH_HOST_BYTES];
@@ -20,22 +20,22 @@ struct nc_path {
     struct {
         nc_path_places places;
         bool is_looking;
-        bool must_look; // once more: something changed while the resolver was busy
-    } loop;             // touched by the monitor's thread alone
+        bool must_look; // something changed while the resolver was busy
+    } loop;             // monitor's thread only
     struct {
         unsigned holders;
         bool is_closing;
         bool has_answer;
         nc_path_places answer;
         nc_path_state state;
-    } shared; // under the mutex
+    } shared; // guarded by the mutex
     pthread_mutex_t mutex;
 };
 
 /* --- lives --- */
 
 static void wake(const nc_path *path) {
-    // A full pipe means that wake-ups are waiting already.
+    // A full pipe means that wake-ups are pending already.
     while (write(path->wake_fds[1], "", 1) < 0 && errno == EINTR) {
     }
 }
@@ -95,7 +95,7 @@ static void *look_up(void *argument) {
     return NULL;
 }
 
-/// The resolver may take long, and cannot be stopped: it has a thread of its own, one at a time.
+/// The resolver may take long, and cannot be stopped, so it has its own thread, one at a time.
 static void begin_look_up(nc_path *path) {
     pthread_t thread;
     if (!path->is_name || path->loop.is_looking) {
@@ -112,7 +112,7 @@ static void begin_look_up(nc_path *path) {
     }
 }
 
-/// Takes the resolver's answer; one that found nothing changes nothing.
+/// Takes the resolver's result. A result without addresses changes nothing.
 static void take_answer(nc_path *path) {
     pthread_mutex_lock(&path->mutex);
     bool has_answer = path->shared.has_answer;
@@ -146,7 +146,7 @@ static bool is_closing(nc_path *path) {
     return is_closing;
 }
 
-/// After each change: tells the state, when it is another one.
+/// After each change: reports the state if it differs.
 static void judge(void *ctx) {
     nc_path *path = ctx;
     nc_path_state state;

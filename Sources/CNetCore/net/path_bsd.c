@@ -1,7 +1,7 @@
 #include "net/path_source.h"
 
 #if defined(__APPLE__)
-// Written behind the seam and untested: no machine of the project's runs this system.
+// Untested: the project has no machine with this system.
 #include "base/alloc.h"
 #include "base/error.h"
 #include "net/path_kind.h"
@@ -20,14 +20,14 @@
 #include <sys/sysctl.h>
 #include <unistd.h>
 
-/// A route socket tells that something changed; what there is now is then read anew.
+/// A route socket only reports that something changed. The current state is then read again.
 struct nc_path_source {
     nc_path_table table;
     int fd;
 };
 
 static uint16_t hardware_of(const struct if_data *data) {
-    // The numbers of path_kind.c, which are Linux's.
+    // The numbers in path_kind.c are Linux's.
     return data == NULL || data->ifi_type == IFT_ETHER ? 1 : data->ifi_type == IFT_PPP ? 512 : 0;
 }
 
@@ -88,7 +88,7 @@ static nc_status read_route(nc_path_table *table, const struct rt_msghdr *messag
     if (!is_whole || (message->rtm_flags & RTF_IFSCOPE) != 0) {
         return NC_OK;
     }
-    // The default route's destination is all zero, and so is its mask, which is then empty.
+    // The default route's destination and mask are all zero, so the mask is empty.
     const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)destination;
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)destination;
     bool is_four = destination->sa_family == AF_INET && four->sin_addr.s_addr == 0;
@@ -194,7 +194,7 @@ void nc_path_source_state(nc_path_source *source, nc_path_state *out) {
     nc_path_table_state(&source->table, out);
 }
 
-/// Connecting a datagram socket asks for a route and sends nothing.
+/// Connecting a datagram socket looks up a route, and sends nothing.
 void nc_path_source_state_of(nc_path_source *source, const nc_path_place *place, nc_path_state *out) {
     union {
         struct sockaddr any;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/// The kernel's own bound of what may be an errno.
+/// The kernel's limit of an errno.
 enum { MAX_ERRNO = 4095 };
 
 /* --- what messages mean --- */
@@ -19,7 +19,7 @@ static void keep(nc_path_feed *feed, nc_status status) {
     }
 }
 
-/// The kind that was found for this name before, or a new judgement: a hint costs a file to read.
+/// Returns the known kind of this name, or determines it: a hint needs a file access.
 static nc_path_kind judge(const nc_path_feed *feed, const nc_path_link *link, nc_path_looks *looks) {
     const nc_path_link *known = nc_path_table_find_link(&feed->table, link->index);
     if (feed->hint == NULL || !nc_path_kind_wants_hint(looks)) {
@@ -67,7 +67,7 @@ static bool take_route(nc_path_feed *feed, nc_slice payload, const struct nlmsgh
     }
     bool is_gone = header->nlmsg_type == RTM_DELROUTE;
     if (!is_gone && origin == NC_PATH_FROM_NEWS && (header->nlmsg_flags & NLM_F_REPLACE) != 0) {
-        // Which one of several was replaced is not told.
+        // The kernel does not report which of several was replaced.
         nc_path_table_replace_route(&feed->table, &ways.routes[0]);
         feed->must_dump = true;
     }
@@ -99,7 +99,7 @@ static bool take_record(nc_path_feed *feed, nc_slice payload, const struct nlmsg
 
 /* --- dumps --- */
 
-/// One kind was dumped: the next one is asked for, and after the last the table is whole.
+/// Ends the dump of one kind. The next kind is requested; after the last one the table is complete.
 static bool take_end(nc_path_feed *feed) {
     if (feed->asked == RTM_GETLINK || feed->asked == RTM_GETADDR) {
         feed->asked = feed->asked == RTM_GETLINK ? RTM_GETADDR : RTM_GETROUTE;
@@ -116,7 +116,7 @@ static bool take_end(nc_path_feed *feed) {
     return true;
 }
 
-/// A dump is not given: the kernel is busy with another one of ours, or does not give any.
+/// Handles a refused dump: the kernel is busy with another one of this process, or does not support it.
 static void take_refusal(nc_path_feed *feed, nc_slice payload) {
     struct nlmsgerr refusal;
     if (payload.length < sizeof refusal.error) {
@@ -132,7 +132,7 @@ static void take_refusal(nc_path_feed *feed, nc_slice payload) {
     feed->refusal = is_errno && !is_passing ? -refusal.error : 0;
 }
 
-/// A part of the dump that is awaited.
+/// Processes a part of the requested dump.
 static bool take_reply(nc_path_feed *feed, nc_slice payload, const struct nlmsghdr *header) {
     feed->is_torn = feed->is_torn || (header->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
     if (header->nlmsg_type == NLMSG_DONE) {
@@ -162,7 +162,7 @@ void nc_path_feed_take(nc_path_feed *feed, nc_slice datagram, nc_path_changed_fn
     while (nc_path_message_next(&datagram, &header, &payload)) {
         bool is_reply = header.nlmsg_pid == feed->port;
         if (is_reply && (!feed->is_awaited || header.nlmsg_seq != feed->sequence)) {
-            continue; // Left over from a dump that was given up.
+            continue; // From a dump that was abandoned.
         }
         bool has_changed =
             is_reply ? take_reply(feed, payload, &header) : take_record(feed, payload, &header, NC_PATH_FROM_NEWS);
@@ -174,7 +174,7 @@ void nc_path_feed_take(nc_path_feed *feed, nc_slice datagram, nc_path_changed_fn
 
 void nc_path_feed_overrun(nc_path_feed *feed) {
     feed->must_dump = true;
-    // The end of a dump under way may be among what was lost.
+    // The end of the current dump may be among the lost messages.
     feed->asked = 0;
     feed->is_awaited = false;
 }
@@ -205,7 +205,7 @@ size_t nc_path_feed_request(nc_path_feed *feed, uint8_t request[NC_PATH_REQUEST_
     }
     struct {
         struct nlmsghdr header;
-        struct ifinfomsg link; // the longest of the three heads: each begins with its family
+        struct ifinfomsg link; // the longest of the three heads; each begins with its family
         struct rtattr mask_head;
         uint32_t mask;
     } question = {

@@ -1,4 +1,4 @@
-/// What a path monitor watches: nothing in particular, an address, or a name that is looked up.
+/// The target of a path monitor: none, an address, or a name that is resolved.
 #ifndef NETCORE_PRIVATE_PATH_HOST_H
 #define NETCORE_PRIVATE_PATH_HOST_H
 
@@ -12,14 +12,14 @@ typedef struct nc_path_places {
     size_t count;
 } nc_path_places;
 
-/// Copies a host without the brackets of an IPv6 address; false when it is too long or holds a NUL.
+/// Copies a host without the brackets of an IPv6 address. Returns false if it is too long or has a NUL.
 NC_NODISCARD bool nc_path_host_copy(nc_slice host, char out[NC_PATH_HOST_BYTES]);
-/// Reads a numeric address; false for a name.
+/// Parses a numeric address. Returns false for a name.
 bool nc_path_host_parse(const char *host, nc_path_places *out);
-/// Asks the system's resolver, which may take long; false when it has no answer.
+/// Calls the system's resolver, which may take long. Returns false if it has no address.
 bool nc_path_host_look_up(const char *host, nc_path_places *out);
 
-/// The state of the way to these places, the first one that is reached; without places that to the internet.
+/// Returns the state of the route to the first reachable address, or to the internet if there are none.
 void nc_path_host_state(nc_path_source *source, const nc_path_places *places, nc_path_state *out);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/// ARPHRD_ numbers, which are the same in every kernel.
+/// ARPHRD_* numbers, which are the same in every kernel.
 enum {
     HARDWARE_ETHERNET = 1,
     HARDWARE_INFINIBAND = 32,
@@ -30,7 +30,7 @@ static const word drivers[] = {
     {"xfrm", NC_PATH_KIND_VPN},      {"ppp", NC_PATH_KIND_CELLULAR},  {"wwan", NC_PATH_KIND_CELLULAR},
     {"rmnet", NC_PATH_KIND_CELLULAR}};
 
-/// Beginnings of names; what follows is a digit or something else that is no letter, unless the word ends in '*'.
+/// Prefixes of names. A digit or another non-letter must follow, unless the prefix ends in '*'.
 static const word names[] = {
     {"wwan", NC_PATH_KIND_CELLULAR},   {"wwp*", NC_PATH_KIND_CELLULAR},    {"wwx*", NC_PATH_KIND_CELLULAR},
     {"wws", NC_PATH_KIND_CELLULAR},    {"wwo", NC_PATH_KIND_CELLULAR},     {"wwu", NC_PATH_KIND_CELLULAR},
@@ -68,7 +68,7 @@ static nc_path_kind kind_of_driver(nc_slice driver) {
     return NC_PATH_KIND_NONE;
 }
 
-/// Android's translation to IPv4 (464XLAT) is named after what it goes over: "v4-rmnet0".
+/// Android's IPv4 translation (464XLAT) is named after its carrier: "v4-rmnet0".
 static bool is_translation(nc_slice name) {
     return name.length > 3 && memcmp(name.data, "v4-", 3) == 0;
 }
@@ -85,7 +85,7 @@ static nc_path_kind kind_of_name(nc_slice name) {
     return NC_PATH_KIND_NONE;
 }
 
-/// Hardware that says what it is; plain Ethernet does not.
+/// Hardware types that identify the kind; Ethernet does not.
 static nc_path_kind kind_of_hardware(uint16_t hardware) {
     switch (hardware) {
     case HARDWARE_PPP:

@@ -1,17 +1,17 @@
-/// What an interface is, by what the system says of it: a pure function.
+/// Determines the kind of an interface from the system's description. Pure.
 #ifndef NETCORE_PRIVATE_PATH_KIND_H
 #define NETCORE_PRIVATE_PATH_KIND_H
 
 #include <netcore/path.h>
 
-/// What a driver says beside the rest (DEVTYPE in sysfs).
+/// A driver's additional hint (DEVTYPE in sysfs).
 typedef enum nc_path_hint {
     NC_PATH_HINT_NONE = 0,
     NC_PATH_HINT_WLAN = 1,
     NC_PATH_HINT_WWAN = 2,
 } nc_path_hint;
 
-/// What is known of an interface. Texts may be empty.
+/// Properties of an interface. Texts may be empty.
 typedef struct nc_path_looks {
     bool is_loopback;
     /// The ARPHRD_ number.
@@ -22,9 +22,10 @@ typedef struct nc_path_looks {
     nc_path_hint hint;
 } nc_path_looks;
 
-/// The kernel's own words come first, then the driver's hint, then the name: a veth says nothing of what it stands for.
+/// Returns the kind. The kernel's type comes first, then the driver's hint, then the name: a veth has no information
+/// about its purpose.
 nc_path_kind nc_path_kind_of(const nc_path_looks *looks);
-/// True when a hint could change the answer.
+/// Returns true if a hint could change the result.
 bool nc_path_kind_wants_hint(const nc_path_looks *looks);
 
 #endif

@@ -13,7 +13,7 @@ static nc_slice skip(nc_slice bytes, size_t count) {
     return nc_slice_make(bytes.data + count, bytes.length - count);
 }
 
-/// Copies a fixed head off the front: payloads need not be aligned.
+/// Copies a fixed head from the front: payloads may be unaligned.
 static bool take_head(nc_slice *bytes, void *head, size_t size) {
     size_t padded = NLMSG_ALIGN(size);
     if (bytes->length < size) {
@@ -24,7 +24,7 @@ static bool take_head(nc_slice *bytes, void *head, size_t size) {
     return true;
 }
 
-/// Cuts the next attribute off; false at the end, and at one whose length cannot be.
+/// Takes the next attribute. Returns false at the end, and for an impossible length.
 static bool next_attribute(nc_slice *bytes, uint16_t *type, nc_slice *value) {
     struct rtattr head;
     if (bytes->length < sizeof head) {
@@ -84,7 +84,7 @@ static nc_slice driver_of(nc_slice information) {
 
 bool nc_path_message_link(nc_slice payload, nc_path_link *link, nc_path_looks *looks) {
     struct ifinfomsg head;
-    // A bridge tells of its ports as AF_BRIDGE, wireless of its scans: such news is not of the link.
+    // A bridge reports its ports as AF_BRIDGE, wireless its scans. Such messages are not about the link.
     if (!take_head(&payload, &head, sizeof head) || head.ifi_family != AF_UNSPEC || head.ifi_index <= 0) {
         return false;
     }
@@ -108,7 +108,7 @@ bool nc_path_message_link(nc_slice payload, nc_path_link *link, nc_path_looks *l
         memcpy(link->name, looks->name.data, length);
     }
     looks->name = nc_slice_make(looks->name.data, length);
-    // Scans of wireless links are told as news of a link without a name.
+    // Scans of wireless links arrive as messages about a link without a name.
     return length > 0;
 }
 
@@ -132,7 +132,7 @@ bool nc_path_message_address(nc_slice payload, nc_path_address *address) {
     uint16_t type;
     nc_slice value;
     while (next_attribute(&payload, &type, &value)) {
-        // Where both are told, IFA_ADDRESS is the peer's.
+        // If both are present, IFA_ADDRESS is the peer's.
         bool is_address = type == IFA_LOCAL || (type == IFA_ADDRESS && !has_local);
         if (is_address && value.length >= bytes_of(address->family)) {
             memcpy(address->bytes, value.data, bytes_of(address->family));
@@ -148,14 +148,14 @@ bool nc_path_message_address(nc_slice payload, nc_path_address *address) {
 
 /* --- routes --- */
 
-/// Whether a destination is all addresses of its family, or one of the parts that stand for them.
+/// Returns true if a destination is all addresses of its family, or one of the halves that replace them.
 static bool reach_of(const struct rtmsg *head, nc_slice destination, nc_path_reach *reach) {
     uint8_t first = destination.length > 0 ? destination.data[0] : 0;
     if (head->rtm_dst_len == 0) {
         *reach = NC_PATH_REACH_ALL;
         return true;
     }
-    // 2000::/3 is all of IPv6 that has been given out.
+    // 2000::/3 is all of IPv6 that is allocated.
     if (head->rtm_family == AF_INET6 && head->rtm_dst_len == 3 && first == 0x20) {
         *reach = NC_PATH_REACH_ALL;
         return true;
@@ -196,7 +196,7 @@ static void add_shared_ways(nc_path_ways *ways, const nc_path_route *route, nc_s
             }
         }
         add_way(ways, &way);
-        size_t padded = RTA_ALIGN((size_t)hop.rtnh_len); // as RTNH_ALIGN does, which takes an int
+        size_t padded = RTA_ALIGN((size_t)hop.rtnh_len); // like RTNH_ALIGN, which takes an int
         hops = skip(hops, padded < hops.length ? padded : hops.length);
     }
 }

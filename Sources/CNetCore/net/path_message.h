@@ -1,4 +1,4 @@
-/// One rtnetlink message as what it means; pure.
+/// Parses rtnetlink messages. Pure.
 #ifndef NETCORE_PRIVATE_PATH_MESSAGE_H
 #define NETCORE_PRIVATE_PATH_MESSAGE_H
 
@@ -7,25 +7,25 @@
 #if defined(__linux__)
 #include <linux/rtnetlink.h>
 
-/// Ways of one route that are looked at.
+/// Maximum number of hops of one route.
 enum { NC_PATH_MAX_WAYS = 32 };
 
-/// Several ways that one message names.
+/// The routes of one message.
 typedef struct nc_path_ways {
     nc_path_route routes[NC_PATH_MAX_WAYS];
     size_t count;
 } nc_path_ways;
 
-/// Cuts the next message off `datagram`; false at the end, and at one whose length cannot be.
+/// Takes the next message from `datagram`. Returns false at the end, and for an impossible length.
 bool nc_path_message_next(nc_slice *datagram, struct nlmsghdr *header, nc_slice *payload);
 
-/// Reads RTM_NEWLINK or RTM_DELLINK; false for what is none, and for news that is not of the link itself.
+/// Parses RTM_NEWLINK or RTM_DELLINK. Returns false if it is invalid, or not about the link itself.
 bool nc_path_message_link(nc_slice payload, nc_path_link *link, nc_path_looks *looks);
-/// Reads RTM_NEWADDR or RTM_DELADDR.
+/// Parses RTM_NEWADDR or RTM_DELADDR.
 bool nc_path_message_address(nc_slice payload, nc_path_address *address);
-/// Reads RTM_NEWROUTE or RTM_DELROUTE; false for what is no default route.
+/// Parses RTM_NEWROUTE or RTM_DELROUTE. Returns false if it is not a default route.
 bool nc_path_message_route(nc_slice payload, nc_path_ways *ways);
-/// Reads the interface and the type of a looked-up route.
+/// Parses the interface and the type of a looked-up route.
 bool nc_path_message_way(nc_slice payload, nc_path_way *way);
 
 #endif

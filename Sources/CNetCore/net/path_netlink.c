@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// A datagram is at most 32 KiB long (NLMSG_GOODSIZE of a dump); so many are read before the caller looks up again.
+/// A datagram is at most 32 KiB long (NLMSG_GOODSIZE of a dump). At most TURN are read per call.
 enum { DATAGRAM_BYTES = 64 << 10, TURN = 64, ROOM_BYTES = 4 << 20, REST_MS = 1000, FIRST_DUMP_MS = 10000 };
 
 struct nc_path_source {
@@ -45,7 +45,7 @@ static int open_socket(uint32_t groups, uint32_t *port) {
     return fd;
 }
 
-/// Bursts come faster than any thread is woken: room for them costs nothing until it is used.
+/// Bursts arrive faster than a thread is woken. Buffer space costs nothing until it is used.
 static void make_room(int fd) {
     int bytes = ROOM_BYTES;
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0) {
@@ -55,7 +55,7 @@ static void make_room(int fd) {
 
 typedef enum arrival { ARRIVED, NOTHING_THERE, OVERRUN } arrival;
 
-/// Reads one datagram of the kernel's; what other processes send is passed over.
+/// Reads one datagram of the kernel. Datagrams of other processes are skipped.
 static arrival receive(nc_path_source *source, int fd, nc_slice *out) {
     for (;;) {
         struct sockaddr_nl sender = {.nl_pid = 0};
@@ -98,7 +98,7 @@ static void ask(nc_path_source *source) {
     }
 }
 
-/// What the driver says of a link, where /sys is of this network namespace.
+/// Reads the driver's hint about a link, if /sys is of this network namespace.
 static nc_path_hint read_hint(const char *name, uint32_t index) {
     char path[64];
     char text[512] = {0};
@@ -129,7 +129,7 @@ static void ignore(void *ctx) {
     (void)ctx;
 }
 
-/// Reads until the first dump is whole; the kernel answers within its system calls, so that this never waits long.
+/// Reads until the first dump is complete. The kernel replies within its system calls, so this never waits long.
 static nc_status dump_first(nc_path_source *source, nc_error *err) {
     while (!source->feed.is_ready) {
         if (source->feed.has_lost) {
@@ -213,7 +213,8 @@ void nc_path_source_read(nc_path_source *source, void (*changed)(void *ctx), voi
             nc_path_feed_take(&source->feed, datagram, changed, ctx);
         }
     }
-    // Until what came is read, the kernel drops further news without another mark: a dump before that could miss it.
+    // Until the pending datagrams are read, the kernel drops further messages without another mark. An earlier dump
+    // could miss them.
     if (came == NOTHING_THERE) {
         if (source->feed.is_resting && source->feed.is_ready) {
             nc_path_feed_wake(&source->feed);
@@ -226,7 +227,7 @@ void nc_path_source_state(nc_path_source *source, nc_path_state *out) {
     nc_path_table_state(&source->feed.table, out);
 }
 
-/// Asks, and waits for the answer, which the kernel gives within the same call.
+/// Requests a route and waits for the reply, which the kernel sends within the same call.
 static bool look_up(nc_path_source *source, const nc_path_place *place, nc_path_way *way) {
     uint8_t request[NC_PATH_REQUEST_BYTES];
     nc_slice datagram;
@@ -248,7 +249,7 @@ void nc_path_source_state_of(nc_path_source *source, const nc_path_place *place,
     nc_path_way way = {.is_reached = false};
     *out = (nc_path_state){.status = NC_PATH_NOT_REACHABLE};
     if (!look_up(source, place, &way)) {
-        // Whoever cannot ask does not know: that is no reason to say that there is no way.
+        // A failed query does not prove that there is no route.
         nc_path_source_state(source, out);
     } else if (way.is_reached) {
         nc_path_table_state_over(&source->feed.table, way.index, place->family, out);

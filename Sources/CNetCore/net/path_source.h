@@ -1,4 +1,4 @@
-/// Where a path monitor hears of changes: one seam, several systems. Confined to one thread at a time.
+/// The source of a path monitor's changes: one interface, several systems. Confined: one thread at a time.
 #ifndef NETCORE_PRIVATE_PATH_SOURCE_H
 #define NETCORE_PRIVATE_PATH_SOURCE_H
 
@@ -15,20 +15,20 @@ typedef struct nc_path_place {
 
 typedef struct nc_path_source nc_path_source;
 
-/// Opens a source that knows its links, addresses and routes when this returns.
+/// Opens a source. It knows links, addresses and routes when this returns.
 NC_NODISCARD nc_status nc_path_source_open(nc_path_source **out, nc_error *err);
-/// NULL is harmless.
+/// Closes a source. NULL is allowed.
 void nc_path_source_close(nc_path_source *source);
-/// Readable when something has changed.
+/// Returns a descriptor that is readable when something has changed.
 int nc_path_source_fd(const nc_path_source *source);
-/// How long to wait for that at most, in milliseconds; -1 is for ever.
+/// Returns how long to wait for it at most, in milliseconds; -1 means no limit.
 int nc_path_source_patience_ms(const nc_path_source *source);
-/// Takes what the system has told; tells after each change, in order. Never blocks.
+/// Processes the system's messages, and calls `changed` after each change, in order. Never blocks.
 void nc_path_source_read(nc_path_source *source, void (*changed)(void *ctx), void *ctx);
 
-/// How the internet is reached.
+/// Returns the state of the route to the internet.
 void nc_path_source_state(nc_path_source *source, nc_path_state *out);
-/// How an address is reached, by the system's own route lookup.
+/// Returns the state of the route to an address, by the system's route lookup.
 void nc_path_source_state_of(nc_path_source *source, const nc_path_place *place, nc_path_state *out);
 
 #endif

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-/// What the kernel asks first: halves win over a whole, and rules send what a VPN wants to a table of its own.
+/// The kernel's precedence: two halves override a whole, and rules send a VPN's traffic to its own table.
 typedef enum rank { RANK_HALVES, RANK_VPN_TABLE, RANK_MAIN, RANK_OTHER_TABLE, RANK_NEVER } rank;
 
 typedef struct choice {
-    const nc_path_route *route; // NULL: there is none
+    const nc_path_route *route; // NULL if there is none
     const nc_path_link *link;
     rank rank;
 } choice;
@@ -15,7 +15,7 @@ static bool is_carrying(const nc_path_link *link) {
     return link != NULL && link->is_up && link->is_running;
 }
 
-/// An unnumbered link borrows the address of another one, so any will do.
+/// An unnumbered link borrows another link's address, so any address is enough.
 static bool has_address(const nc_path_table *table, uint8_t family) {
     for (size_t i = 0; i < table->addresses.count; i++) {
         const nc_path_address *address = (const nc_path_address *)table->addresses.items + i;
@@ -65,7 +65,7 @@ static bool is_before(const choice *a, const choice *b) {
     return a->route->metric < b->route->metric;
 }
 
-/// The default route of a family, `not_kind` left out.
+/// Chooses the default route of a family, excluding `not_kind`.
 static choice choose(const nc_path_table *table, uint8_t family, nc_path_kind not_kind) {
     choice best = {.rank = RANK_NEVER};
     for (size_t i = 0; i < table->routes.count; i++) {
@@ -91,7 +91,7 @@ static bool has_any_address(const nc_path_table *table, uint32_t index) {
     return false;
 }
 
-/// What a VPN goes over: another default route, or else a link that could carry it, a modem last.
+/// Returns the carrier of a VPN: another default route, or a link that could carry it, a modem last.
 static nc_path_kind carrier_of_vpn(const nc_path_table *table) {
     for (uint8_t family = 4; family <= 6; family += 2) {
         choice below = choose(table, family, NC_PATH_KIND_VPN);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/// More of one kind than any system has; what comes beyond is refused as if memory had run out.
+/// More rows of one kind than any system has. Further rows fail as if memory were exhausted.
 enum { MAX_ROWS = 1 << 16, FIRST_CAPACITY = 8 };
 
 /* --- rows: each begins with its mark --- */
@@ -66,7 +66,7 @@ static nc_path_mark *find(const nc_path_rows *rows, size_t size, const void *ite
     return NULL;
 }
 
-/// `item` is the caller's copy, whose mark is filled in here.
+/// `item` is the caller's copy; its mark is filled in here.
 static nc_status set(nc_path_table *table, nc_path_rows *rows, size_t size, void *item, is_same_fn is_same,
                      nc_path_origin origin) {
     bool is_news = origin == NC_PATH_FROM_NEWS;
@@ -83,7 +83,7 @@ static nc_status set(nc_path_table *table, nc_path_rows *rows, size_t size, void
     return NC_OK;
 }
 
-/// Takes out by news: at once, or for as long as a dump may still speak of it, by a mark.
+/// Removes a row after a notification: immediately, or with a mark while a dump may still contain it.
 static void remove_row(nc_path_table *table, nc_path_rows *rows, size_t size, void *item, is_same_fn is_same) {
     nc_path_mark *found = find(rows, size, item, is_same);
     table->has_news = true;
@@ -96,7 +96,7 @@ static void remove_row(nc_path_table *table, nc_path_rows *rows, size_t size, vo
         *found = gone;
     } else {
         *(nc_path_mark *)item = gone;
-        // Without the mark a late piece of the dump brings it back, until the next dump.
+        // Without the mark a late part of the dump would restore it until the next dump.
         (void)append(rows, size, item);
     }
 }
@@ -121,7 +121,7 @@ static bool is_up(const nc_path_table *table, uint32_t index) {
     return link != NULL && link->is_up;
 }
 
-/// Whether every way of a route is down: only then does the kernel drop it.
+/// Returns true if every hop of a route is down: only then does the kernel drop it.
 static bool has_no_way(const nc_path_table *table, const nc_path_route *route) {
     for (size_t i = 0; i < table->routes.count; i++) {
         const nc_path_route *other = route_at(table, i);
@@ -132,7 +132,7 @@ static bool has_no_way(const nc_path_table *table, const nc_path_route *route) {
     return true;
 }
 
-/// The kernel drops the routes over a link that goes down, those of IPv4 without telling of each.
+/// The kernel drops routes over a link that goes down; for IPv4 it does not report each.
 static void drop_routes_over(nc_path_table *table, uint32_t index, uint8_t family) {
     for (size_t i = table->routes.count; i-- > 0;) {
         nc_path_route route = *route_at(table, i);
@@ -195,7 +195,7 @@ void nc_path_table_end_dump(nc_path_table *table) {
 nc_status nc_path_table_set_link(nc_path_table *table, const nc_path_link *link, nc_path_origin origin) {
     nc_path_link copy = *link;
     nc_status status = set(table, &table->links, sizeof copy, &copy, is_same_link, origin);
-    // A dump names no route over such a link; to drop them by it could go on for ever.
+    // A dump has no route over such a link. Dropping routes because of a dump could repeat endlessly.
     if (status == NC_OK && origin == NC_PATH_FROM_NEWS && !is_up(table, link->index)) {
         drop_routes_over(table, link->index, 0);
     }
@@ -222,7 +222,7 @@ void nc_path_table_remove_address(nc_path_table *table, const nc_path_address *a
     nc_path_address copy = *address;
     remove_row(table, &table->addresses, sizeof copy, &copy, is_same_address);
     if (address->family == 4) {
-        // Routes that prefer this address go with it, and all of them with the last one.
+        // Routes that prefer this address are removed with it, and all routes with the last address.
         table->must_dump = table->must_dump || has_route_over(table, address->index);
         if (!has_address(table, address->index, 4)) {
             drop_routes_over(table, address->index, 4);
