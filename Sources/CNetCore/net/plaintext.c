@@ -14,7 +14,7 @@ nc_status nc_plaintext_check(nc_transfer *transfer) {
     if (is_secure || (!engine->refuses_plaintext && !nc_trust_has_rules(transfer->trust))) {
         return NC_OK;
     }
-    // Rules cannot be checked for a host that has no canonical form, so nothing is sent to it.
+    // Rules cannot be checked for a host without a canonical form, so nothing is sent to it.
     nc_status status = nc_origin_read(&origin, url, &detail);
     if (status != NC_OK) {
         nc_slice place = nc_url_authority(url);

@@ -9,12 +9,12 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/// Waits shorter than this are not worth a call of their own to arm the alarm.
+/// For a shorter wait, arming the alarm costs more than it saves.
 enum { MAX_EVENTS = 128, MIN_ALARM_NS = 20000000 };
 
-/// A timeout given to epoll_wait() arms and disarms a kernel timer each time, which costs more than the rest of the
-/// call where a timer is a trap to the hypervisor. Time limits are far away and move further, so one alarm is set and
-/// left alone until it rings, mostly for nothing, once in many thousand rounds.
+/// A timeout of epoll_wait() arms and disarms a kernel timer each time, which costs more than the rest of the call if a
+/// timer traps to the hypervisor. Time limits are far away and keep moving. So one alarm is set and left until it
+/// fires, mostly without effect, once in thousands of rounds.
 typedef struct epoll_poller {
     nc_poller base;
     int fd;
@@ -69,7 +69,7 @@ static nc_status change(nc_poller *base, int fd, int before, int after) {
     if (epoll_ctl(poller->fd, operation, fd, &event) == 0) {
         return NC_OK;
     }
-    // libcurl closes its resolver's descriptors without a word, so a number may have a past that is not ours.
+    // libcurl closes its resolver's descriptors without notice, so a number may have been used before.
     int other = errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
     if ((errno == EEXIST || errno == ENOENT) && epoll_ctl(poller->fd, other, fd, &event) == 0) {
         return NC_OK;
@@ -77,7 +77,7 @@ static nc_status change(nc_poller *base, int fd, int before, int after) {
     return errno == ENOMEM || errno == ENOSPC ? NC_ERR_NO_MEMORY : NC_ERR_INTERNAL;
 }
 
-/// Sees to it that the alarm rings by then; false when the wait has to be timed itself.
+/// Ensures that the alarm fires by then. Returns false if the wait needs its own timeout.
 static bool is_alarm_set(epoll_poller *poller, uint64_t now_ns, uint64_t at_ns) {
     if (at_ns == UINT64_MAX || (poller->alarm_at_ns > now_ns && poller->alarm_at_ns <= at_ns)) {
         return true;
@@ -85,7 +85,7 @@ static bool is_alarm_set(epoll_poller *poller, uint64_t now_ns, uint64_t at_ns) 
     if (at_ns <= now_ns || at_ns - now_ns < MIN_ALARM_NS) {
         return false;
     }
-    // Relative: the engine's clock need not be the system's.
+    // Relative: the engine's clock may differ from the system's.
     uint64_t left_ns = at_ns - now_ns;
     struct itimerspec alarm = {
         .it_value = {.tv_sec = (time_t)(left_ns / 1000000000u), .tv_nsec = (long)(left_ns % 1000000000u)}};

@@ -1,7 +1,7 @@
 #include "net/poller.h"
 
 #if defined(__APPLE__) || defined(__FreeBSD__)
-// Written behind the seam and untested: no machine of the project's runs this system.
+// Untested: the project has no machine with this system.
 #include "base/alloc.h"
 #include "base/error.h"
 

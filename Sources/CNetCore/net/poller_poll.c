@@ -4,13 +4,13 @@
 
 #include <poll.h>
 
-/// The portable backend: a dense array for poll(2) and an index from descriptor to place.
+/// The portable backend: a dense array for poll(2), and an index from descriptor to array element.
 typedef struct poll_poller {
     nc_poller base;
     struct pollfd *entries;
     size_t count;
     size_t capacity;
-    size_t *places; // place + 1 of each descriptor, 0 when it is not in the set
+    size_t *places; // index + 1 of each descriptor; 0 if it is not in the set
     size_t place_capacity;
 } poll_poller;
 

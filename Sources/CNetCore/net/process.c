@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/// How long exit() waits for live loops, in milliseconds.
+/// How long exit() waits for running event loops, in milliseconds.
 enum { EXIT_GRACE_MS = 1000 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -17,8 +17,8 @@ static nc_live_loop *live_loops;
 static bool is_started;
 static bool is_ending;
 
-/// Stops the loops that live and waits for them, so that no thread uses libcurl or OpenSSL while the process falls
-/// apart: without it 65 of 150 programs that returned from main with TLS in flight crashed.
+/// Stops the running event loops and waits for them, so that no thread uses libcurl or OpenSSL during exit. Without it
+/// 65 of 150 programs that returned from main with TLS in flight crashed.
 static void stop_live_loops(void) {
     pthread_mutex_lock(&mutex);
     is_ending = true;
@@ -31,8 +31,8 @@ static void stop_live_loops(void) {
     pthread_mutex_unlock(&mutex);
 }
 
-/// A child has none of the loops, and nobody who would unlock what they held; its exit must neither wait for them nor
-/// wake those of its parent, whose descriptors it shares.
+/// A child has no event loops and no thread that would release their locks. Its exit must not wait for them, nor wake
+/// those of its parent, whose descriptors it shares.
 static void forget_loops(void) {
     live_loops = NULL;
     is_ending = false;
@@ -41,8 +41,8 @@ static void forget_loops(void) {
 }
 
 static nc_status start(nc_error *err) {
-    // libcurl may be shared with FoundationNetworking, so it is never cleaned up; and OpenSSL must not tear itself
-    // down in an exit handler of its own while threads still use it. This has to come before libcurl's start.
+    // libcurl may be shared with FoundationNetworking, so it is never cleaned up. OpenSSL must not clean up in its exit
+    // handler while threads still use it. This must precede libcurl's initialization.
     if (OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL) != 1) {
         return nc_error_set(err, NC_ERR_INTERNAL, 0, -1, "OpenSSL does not start");
     }
@@ -71,9 +71,9 @@ nc_status nc_process_start(nc_error *err) {
     return status;
 }
 
-/// libcurl makes ASCII of a host by the character set of its thread's locale, which has ASCII alone where a program
-/// sets none. The rest of the locale stays the program's. Made and freed under the mutex: the C library shares its
-/// tables between locales, in an order that no sanitizer sees.
+/// libcurl converts a host to ASCII by the character set of its thread's locale, which is only ASCII if a program sets
+/// none. The rest of the locale stays the program's. Created and freed under the mutex: the C library shares tables
+/// between locales, in an order that no sanitizer detects.
 static locale_t make_letters(void) {
     locale_t own = duplocale(LC_GLOBAL_LOCALE);
     locale_t letters = own != (locale_t)0 ? newlocale(LC_CTYPE_MASK, "C.UTF-8", own) : (locale_t)0;
@@ -100,7 +100,7 @@ bool nc_process_add_loop(nc_live_loop *loop) {
 }
 
 void nc_process_remove_loop(nc_live_loop *loop) {
-    // exit() goes on as soon as the mutex is free: nothing of OpenSSL's may be left for this thread to do.
+    // exit() continues as soon as the mutex is free, so this thread must have released OpenSSL's state.
     OPENSSL_thread_stop();
     pthread_mutex_lock(&mutex);
     if (loop->letters != (locale_t)0) {

@@ -1,4 +1,4 @@
-/// What concerns the whole process: the one start of libcurl and OpenSSL, and the loops that live when it ends.
+/// Process-wide state: the initialization of libcurl and OpenSSL, and the event loops that run at exit.
 #ifndef NETCORE_PRIVATE_PROCESS_H
 #define NETCORE_PRIVATE_PROCESS_H
 
@@ -9,21 +9,21 @@
 #include <xlocale.h>
 #endif
 
-/// A loop that lives; embedded in the engine.
+/// A running event loop; embedded in the engine.
 typedef struct nc_live_loop {
     struct nc_live_loop *next;
     struct nc_live_loop **link;
-    /// Asks the loop to end; called from exit().
+    /// Stops the event loop; called from exit().
     void (*stop)(struct nc_live_loop *loop);
-    /// What the loop's thread uses: the program's, with the characters of UTF-8. Zero where the system has none such.
+    /// The locale of the event loop thread: the program's, with UTF-8. Zero if the system has none.
     locale_t letters;
 } nc_live_loop;
 
-/// Starts libcurl and OpenSSL once for the process, in the order that makes exit() safe.
+/// Initializes libcurl and OpenSSL once per process, in the order that makes exit() safe.
 NC_NODISCARD nc_status nc_process_start(nc_error *err);
-/// A loop begins. False when the process is ending: no loop may start any more.
+/// Registers a new event loop. Returns false if the process is exiting: none may start then.
 NC_NODISCARD bool nc_process_add_loop(nc_live_loop *loop);
-/// The last thing that a loop thread does before it returns.
+/// Removes an event loop. The last call of its thread.
 void nc_process_remove_loop(nc_live_loop *loop);
 
 #endif

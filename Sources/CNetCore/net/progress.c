@@ -10,7 +10,7 @@ static uint64_t left_of(uint64_t done, uint64_t total) {
     return total == NC_LENGTH_UNKNOWN || done > total ? 0 : total - done;
 }
 
-/// The length of a head that no body follows is that of another answer (RFC 9110, 8.6).
+/// If no body follows, the length in a head is that of another response (RFC 9110, 8.6).
 static uint64_t receive_total_bytes(const nc_transfer *transfer) {
     if (transfer->has_head && !nc_delivery_has_content(transfer)) {
         return 0;

@@ -1,4 +1,4 @@
-/// Word of how far a transfer is, ten times a second at most. Confined to the loop thread.
+/// Progress reports of a transfer, at most ten per second. Event loop thread only.
 #ifndef NETCORE_PRIVATE_PROGRESS_H
 #define NETCORE_PRIVATE_PROGRESS_H
 
@@ -9,11 +9,11 @@
 typedef struct nc_transfer nc_transfer;
 
 typedef struct nc_progress_state {
-    uint64_t told_ns; // when the callback was last called
+    uint64_t told_ns; // time of the last callback
     nc_speed speed;
 } nc_progress_state;
 
-/// Something moved; `is_last`: and the hop is over.
+/// Records movement. `is_last`: the hop is over too.
 void nc_progress_note(nc_transfer *transfer, bool is_last);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/// The first word about why a transfer fails counts; it keeps the place of what is wrong.
+/// The first error of a transfer counts; it keeps its position.
 static nc_status note(nc_transfer *transfer, const nc_error *err) {
     if (transfer->error.status == NC_OK) {
         transfer->error = *err;
@@ -14,7 +14,7 @@ static nc_status note(nc_transfer *transfer, const nc_error *err) {
     return err->status;
 }
 
-/// The charset that a response names, where it is not UTF-8.
+/// Returns the charset in a response's type, if it is not UTF-8.
 static bool names_another_charset(const nc_transfer *transfer, nc_slice *charset) {
     nc_slice type = {0};
     (void)nc_response_find_header(transfer->response, nc_slice_of("Content-Type"), &type);
@@ -24,10 +24,10 @@ static bool names_another_charset(const nc_transfer *transfer, nc_slice *charset
            !nc_slice_is_equal_ignoring_case(*charset, nc_slice_of("us-ascii"));
 }
 
-/// Notes what a check has found.
+/// Records the result of a check.
 ///
-/// JSON is UTF-8, and a charset in its type has no effect (RFC 8259, 8.1 and 11). Only where a byte stands that no JSON
-/// text has, such as one of ISO-8859-1 or the NULs of UTF-16, another charset there explains it.
+/// JSON is UTF-8, and a charset in its type has no effect (RFC 8259, 8.1 and 11). The charset is only reported if it
+/// explains an invalid byte, such as one of ISO-8859-1 or the NULs of UTF-16.
 static nc_status note_fault(nc_transfer *transfer, nc_json *check, nc_error *err) {
     static const char byte[] = "byte ";
     nc_slice charset;
@@ -95,7 +95,7 @@ void nc_proof_end(nc_transfer *transfer) {
         return;
     }
     if (!nc_response_was_checked(transfer->response) && transfer->body_bytes > 0) {
-        return; // Of a type that nothing is said about.
+        return; // The expectation does not cover its type.
     }
     if (nc_json_finish(check, &err) == NC_OK) {
         return;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/// Hosts that are remembered while nothing goes on with them.
+/// Hosts that are kept without transfers.
 enum { MAX_IDLE_HOSTS = 1024, MAX_KEY_BYTES = 300 };
 
 void nc_queue_init(nc_queue *queue) {
@@ -42,9 +42,9 @@ static nc_slice without_default_port(nc_slice authority, bool is_secure) {
     return authority;
 }
 
-/// "s" (https) or "p" (http), in capitals for transfers that share no connection with others at a time (those apart,
-/// and those of HTTP/1), and the lower-cased authority without a default port. What a host gives to streams is not
-/// theirs. Names too long to be real ones share a key by their beginning.
+/// Writes the key: "s" (https) or "p" (http) and the lower-case authority without a default port. The letter is in
+/// upper case for transfers on exclusive connections and for HTTP/1, because multiplexing does not raise their limit.
+/// Names too long to be real share a key by their prefix.
 static size_t make_key(uint8_t *key, nc_slice url, bool shares, uint64_t *hash) {
     bool is_secure;
     size_t length = 0;
@@ -129,7 +129,7 @@ static int level_of(nc_priority priority) {
     return priority == NC_PRIORITY_HIGH ? 0 : priority == NC_PRIORITY_LOW ? 2 : 1;
 }
 
-/// The highest priority that waits at a host; NC_PRIORITIES when nothing does.
+/// Returns the highest priority that waits at a host, or NC_PRIORITIES if none waits.
 static int first_level(const nc_host *host) {
     int level = 0;
     while (level < NC_PRIORITIES && nc_list_is_empty(&host->waiting[level])) {
@@ -156,7 +156,7 @@ bool nc_queue_is_full(const nc_queue *queue, const nc_engine *engine) {
 }
 
 nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first) {
-    // What was taken on before goes on, however many have come meanwhile.
+    // Accepted transfers continue, however full the queue is.
     if (!is_first && nc_queue_is_full(queue, transfer->engine)) {
         return NC_ERR_TOO_LARGE;
     }
@@ -207,7 +207,7 @@ void nc_queue_found_version(nc_queue *queue, nc_transfer *transfer, nc_http_vers
 
 void nc_queue_set_priority(nc_queue *queue, nc_transfer *transfer, nc_priority priority) {
     if (transfer->priority == priority) {
-        return; // It keeps its place among those that have it too.
+        return; // It keeps its position within its priority.
     }
     transfer->priority = priority;
     atomic_store_explicit(&transfer->shown_priority, (unsigned)priority, memory_order_relaxed);
@@ -222,7 +222,7 @@ void nc_queue_set_priority(nc_queue *queue, nc_transfer *transfer, nc_priority p
     }
 }
 
-/// The first in the row of the first host.
+/// Returns the first transfer of the first host.
 static nc_transfer *first_ready(const nc_queue *queue) {
     for (int level = 0; level < NC_PRIORITIES; level++) {
         if (!nc_list_is_empty(&queue->ready[level])) {
@@ -233,7 +233,8 @@ static nc_transfer *first_ready(const nc_queue *queue) {
     return NULL;
 }
 
-/// The first that had a slot before, and whose host has room. There are few of them: each was under way once.
+/// Returns the first transfer that had a slot before, and whose host has room. There are few, because each was in
+/// flight before.
 static nc_transfer *first_further(const nc_queue *queue, const nc_engine *engine) {
     for (int level = 0; level < NC_PRIORITIES; level++) {
         const nc_link *row = &queue->further[level];
@@ -265,7 +266,7 @@ nc_transfer *nc_queue_take_ready(nc_queue *queue, const nc_engine *engine) {
     queue->active_count++;
     transfer->has_slot = true;
     transfer->has_begun = true;
-    // Back to the end of the row: hosts take turns.
+    // To the end of the list: hosts take turns.
     update_ready(queue, host, engine);
     nc_trace_pass(&engine->trace, NC_TRACE_SLOT_GRANTED, transfer->id);
     return transfer;

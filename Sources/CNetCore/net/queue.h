@@ -1,6 +1,6 @@
-/// Slots: how many transfers go at once, in total and per host; the rest wait here, each host's in order of priority
-/// and arrival, hosts in turns. What has a higher priority goes before all that has a lower one, at whatever host.
-/// Confined to the loop thread.
+/// Slots: limits how many transfers run concurrently, in total and per host. The others wait here: each host's by
+/// priority and arrival, hosts in turns. A higher priority precedes all lower ones, at any host. Event loop thread
+/// only.
 #ifndef NETCORE_PRIVATE_QUEUE_H
 #define NETCORE_PRIVATE_QUEUE_H
 
@@ -8,20 +8,20 @@
 
 enum { NC_HOST_BUCKETS = 256, NC_PRIORITIES = 3 };
 
-/// What is known of one scheme, host and port, as URLs spell them; transfers that may share a connection with others
-/// have a row of their own.
+/// The state of one scheme, host and port, as URLs spell them. Transfers that may share a connection have their own
+/// queue.
 struct nc_host {
     nc_host *next_in_bucket;
-    nc_link ready_link;             // in a row of hosts that have both work and room
-    int ready_level;                // that row's
-    nc_link waiting[NC_PRIORITIES]; // the highest first
+    nc_link ready_link;             // in a list of hosts that have both waiting transfers and room
+    int ready_level;                // the priority of that list
+    nc_link waiting[NC_PRIORITIES]; // the highest priority first
     uint64_t hash;
     size_t active_count;
     size_t waiting_count;
-    bool is_multiplexed; // answered over HTTP/2 or later
-    bool has_single;     // had a connection over TLS that carries one request at a time
-    bool has_shared;     // had one that carries several
-    uint32_t epoch;      // counts how often its connections were left behind, see nc_lane_key
+    bool is_multiplexed; // responded over HTTP/2 or later
+    bool has_single;     // had a TLS connection for one request at a time
+    bool has_shared;     // had a multiplexed one
+    uint32_t epoch;      // how often its connections were abandoned, see nc_lane_key
     size_t key_length;
     uint8_t key[];
 };
@@ -29,8 +29,8 @@ struct nc_host {
 typedef struct nc_queue {
     nc_host *buckets[NC_HOST_BUCKETS];
     nc_link ready[NC_PRIORITIES];
-    nc_link further[NC_PRIORITIES]; // those that wait and had a slot before, whatever their host, as they came
-    bool is_suspended;              // nobody begins, and whoever has begun goes on
+    nc_link further[NC_PRIORITIES]; // waiting transfers that had a slot before, of all hosts, in order of arrival
+    bool is_suspended;              // no transfer is started; running ones continue
     size_t active_count;
     size_t waiting_count;
     size_t host_count;
@@ -39,22 +39,23 @@ typedef struct nc_queue {
 void nc_queue_init(nc_queue *queue);
 void nc_queue_deinit(nc_queue *queue);
 
-/// Whether no more may wait.
+/// Returns true if no more transfers may wait.
 bool nc_queue_is_full(const nc_queue *queue, const nc_engine *engine);
-/// Puts a transfer to its host's queue; `is_first`: before those that wait already (a redirect's next hop), and also
-/// when it is full. NC_OK, NC_ERR_TOO_LARGE when too many wait, NC_ERR_NO_MEMORY.
+/// Adds a transfer to its host's queue. `is_first`: before all waiting ones (a redirect's next hop), and also if the
+/// queue is full. Returns NC_OK, NC_ERR_TOO_LARGE if too many wait, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_queue_add(nc_queue *queue, nc_transfer *transfer, bool is_first);
-/// Takes a waiting transfer out.
+/// Removes a waiting transfer.
 void nc_queue_remove(nc_queue *queue, nc_transfer *transfer);
-/// Moves a waiting transfer to the end of its new priority's row, or notes the priority for its next hop.
+/// Moves a waiting transfer to the end of its new priority, or stores the priority for its next hop.
 void nc_queue_set_priority(nc_queue *queue, nc_transfer *transfer, nc_priority priority);
-/// Gives a slot back.
+/// Returns a slot.
 void nc_queue_release_slot(nc_queue *queue, nc_transfer *transfer);
-/// The host has answered one that may share a connection: over HTTP/2 many streams fit on it, over HTTP/1.1 none.
+/// Records the HTTP version of a response that may share a connection: with HTTP/2 many streams fit on one, with
+/// HTTP/1.1 none.
 void nc_queue_found_version(nc_queue *queue, nc_transfer *transfer, nc_http_version version);
-/// Whether all connections over TLS that were to be shared, and there were some, carried one request at a time.
+/// Returns true if there were TLS connections to be shared, and all of them carried one request at a time.
 bool nc_queue_knows_single(const nc_queue *queue, nc_slice url);
-/// Takes the next transfer that may go, its slot granted; NULL when none may.
+/// Takes the next transfer that may start, with a slot; NULL if there is none.
 nc_transfer *nc_queue_take_ready(nc_queue *queue, const nc_engine *engine);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/// A certificate that no chain can be built on: it is not an authority, has expired, and its key was destroyed.
+/// A certificate that no chain can end in: it is not an authority, has expired, and its key was destroyed.
 static const char unusable_certificate[] = "-----BEGIN CERTIFICATE-----\n"
                                            "MIIBdTCCARugAwIBAgIBATAKBggqhkjOPQQDAjAXMRUwEwYDVQQDDAxubyBhdXRo\n"
                                            "b3JpdHkwHhcNMjYxMTI4MTY1MjM3WhcNMjYxMTI5MTY1MjM3WjAXMRUwEwYDVQQD\n"
@@ -35,14 +35,14 @@ CURLcode nc_quirk_set_no_ca_bundle(CURL *easy, unsigned libcurl_version) {
 
 enum { REWRITES_ESCAPES = 0x081400, INFO_USED_PROXY = CURLINFO_LONG + 66 };
 
-/// The URL from its path on.
+/// Returns the URL from its path on.
 static nc_slice behind_authority(nc_slice url) {
     nc_slice authority = nc_url_authority(url);
     const uint8_t *end = authority.data != NULL ? authority.data + authority.length : url.data + url.length;
     return nc_slice_make(end, (size_t)(url.data + url.length - end));
 }
 
-/// The number of bytes before the fragment, or before the query if that comes first and `and_query` is set.
+/// Returns the number of bytes before the fragment, or before the query if that comes first and `and_query` is set.
 static size_t length_before_fragment(nc_slice text, bool and_query) {
     size_t at = 0;
     while (at < text.length && text.data[at] != '#' && !(and_query && text.data[at] == '?')) {
@@ -83,7 +83,7 @@ bool nc_quirk_restore_escapes(char *path, nc_slice url, bool keeps_dots) {
     return is_same;
 }
 
-/// The path that libcurl would send, with the escapes as the URL has them; NULL if libcurl is to send its own.
+/// Returns the path that libcurl would send, with the URL's spelling of escapes; NULL if libcurl must send its own.
 static char *path_of(nc_slice url, bool keeps_dots) {
     CURLU *parts = curl_url();
     char *path = NULL;

@@ -13,7 +13,7 @@ static bool is_redirect_status(uint16_t status) {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/// RFC 9110, 15.4: 303 asks for a GET; 301 and 302 turn a POST into a GET by long custom; 307 and 308 keep all.
+/// RFC 9110, 15.4: 303 requires a GET; 301 and 302 change a POST to a GET by convention; 307 and 308 change nothing.
 static bool becomes_get(const nc_redirect_question *question) {
     if (question->status == 303) {
         return !question->is_head;
@@ -21,7 +21,8 @@ static bool becomes_get(const nc_redirect_question *question) {
     return (question->status == 301 || question->status == 302) && question->is_post;
 }
 
-/// Servers send spaces and raw UTF-8 in Location; both are escaped, as browsers do, before the reference is resolved.
+/// Servers send spaces and raw UTF-8 in Location. Both are percent-encoded, as in browsers, before the reference is
+/// resolved.
 static nc_status escape_location(nc_buf *out, nc_slice location, nc_error *err) {
     static const char hex[] = "0123456789ABCDEF";
     for (size_t i = 0; i < location.length; i++) {
@@ -48,7 +49,7 @@ static nc_status escape_location(nc_buf *out, nc_slice location, nc_error *err) 
     return NC_OK;
 }
 
-/// RFC 9110, 10.2.2: a Location without a fragment inherits that of the URL asked.
+/// RFC 9110, 10.2.2: a Location without a fragment inherits that of the requested URL.
 static nc_status resolve(nc_buf *out, const nc_redirect_question *question, nc_slice reference, nc_error *err) {
     nc_slice base = question->url;
     nc_status status = question->keeps_dot_segments ? nc_url_resolve_as_is(out, base, reference, err)
@@ -58,7 +59,7 @@ static nc_status resolve(nc_buf *out, const nc_redirect_question *question, nc_s
         nc_buf_append(out, nc_slice_make(fragment, base.length - (size_t)(fragment - base.data)));
     }
     if (status == NC_OK) {
-        nc_buf_append_byte(out, 0); // for libcurl; taken off again by the caller
+        nc_buf_append_byte(out, 0); // for libcurl; the caller removes it
         status = nc_buf_status(out);
     }
     if (status == NC_ERR_NO_MEMORY) {
@@ -67,7 +68,7 @@ static nc_status resolve(nc_buf *out, const nc_redirect_question *question, nc_s
     return status == NC_OK ? NC_OK : nc_error_set(err, NC_ERR_BAD_REDIRECT, 0, -1, "the Location field is no URL");
 }
 
-/// libcurl reads "http:/x" and "http:///x" as the host x, and some other schemes as a host with a bad port.
+/// libcurl parses "http:/x" and "http:///x" as the host x, and some other schemes as a host with an invalid port.
 static nc_status check_place(nc_slice next, nc_error *err) {
     bool is_secure;
     const uint8_t *colon = memchr(next.data, ':', next.length);
@@ -84,8 +85,8 @@ static nc_status check_place(nc_slice next, nc_error *err) {
     return NC_OK;
 }
 
-/// Credentials in a Location that leads to another origin are the server's choice (RFC 9110, 4.2.4): sent, they would
-/// sign the user in there as somebody else.
+/// The server chooses the credentials in a cross-origin Location (RFC 9110, 4.2.4). If they were sent, they would sign
+/// the user in there as another user.
 static void remove_credentials(nc_buf *url) {
     size_t at = 0;
     size_t length = 0;
@@ -94,7 +95,7 @@ static void remove_credentials(nc_buf *url) {
     url->length -= length;
 }
 
-/// `url` is the next one, with a NUL behind it that counts.
+/// `url` is the next one, including a NUL that counts.
 static nc_status compare(nc_redirect_answer *answer, nc_buf *url, const nc_redirect_question *question, nc_error *err) {
     nc_origin from;
     nc_origin to;
@@ -117,7 +118,7 @@ static nc_status compare(nc_redirect_answer *answer, nc_buf *url, const nc_redir
     }
     answer->leads_on = true;
     answer->becomes_get = becomes_get(question);
-    // An origin that cannot be read is never the same one.
+    // An unparseable origin never equals another.
     answer->changes_origin = status != NC_OK || !nc_origin_is_equal(&from, &to);
     if (answer->changes_origin) {
         remove_credentials(url);
@@ -151,7 +152,7 @@ nc_status nc_redirect_decide(nc_redirect_answer *answer, nc_buf *url, const nc_r
     }
     nc_buf_deinit(&escaped);
     if (status == NC_OK) {
-        url->length--; // the NUL stays behind it
+        url->length--; // the NUL stays after it
     }
     return status;
 }
@@ -176,7 +177,7 @@ nc_status nc_redirect_keep_credentials(nc_buf *url, nc_slice asked, nc_error *er
     if (nc_buf_status(url) != NC_OK) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a redirect");
     }
-    url->length--; // the NUL stays behind it
+    url->length--; // the NUL stays after it
     memmove(url->data + at + length, url->data + at, behind);
     memcpy(url->data + at, asked.data + from, length);
     return nc_error_clear(err);

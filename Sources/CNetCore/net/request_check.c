@@ -13,7 +13,7 @@
 
 enum {
     MAX_METHOD_BYTES = 64,
-    MAX_HEAD_BYTES = 1024 * 1024, // libcurl's own limit, beyond which it tells of no memory
+    MAX_HEAD_BYTES = 1024 * 1024, // libcurl's limit, above which it reports exhausted memory
     ADDED_BYTES = 16 * 1024,      // Host, cookies, credentials and the like
     FRAME_BYTES = 4,              // ": " and CR LF
     MAX_HEAD_2_BYTES = 64 * 1024, // NGHTTP2_MAX_HEADERSLEN
@@ -23,7 +23,7 @@ enum {
     MAX_SOCKET_PATH_BYTES = 107,
 };
 
-/// libcurl would refuse such a host only once the request has begun.
+/// libcurl would reject such a host only after the request has begun.
 static nc_status check_authority(nc_slice authority, nc_error *err) {
     if (authority.length == 0) {
         return nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the URL names no host");
@@ -94,7 +94,7 @@ static nc_status check_method(nc_slice method, nc_error *err) {
     return NC_OK;
 }
 
-/// Framing is the library's affair: a caller's own length must be the true one, a caller's own coding is refused.
+/// The library controls the framing: a caller's length must be correct, a caller's transfer coding is rejected.
 static nc_status check_framing(const nc_header *header, const nc_request *request, nc_error *err) {
     if (nc_slice_is_equal_ignoring_case(header->name, nc_slice_of("Transfer-Encoding"))) {
         return nc_error_set(err, NC_ERR_BAD_HEADER, 0, -1, "Transfer-Encoding is set by the library alone");
@@ -124,7 +124,7 @@ static bool is_blank(uint8_t byte) {
     return byte == ' ' || byte == '\t';
 }
 
-/// libcurl would silently leave a value out that is nothing but white space.
+/// libcurl would silently omit a field whose value is only white space.
 static nc_status check_surroundings(const nc_header *header, nc_error *err) {
     nc_slice value = header->value;
     if (value.length == 0 || !(is_blank(value.data[0]) || is_blank(value.data[value.length - 1]))) {
@@ -135,7 +135,7 @@ static nc_status check_surroundings(const nc_header *header, nc_error *err) {
                         (int)(header->name.length < 64 ? header->name.length : 64), (const char *)header->name.data);
 }
 
-/// RFC 9112, 3.2 and RFC 9110, 8.6: one Host, one length. Of two Host fields libcurl would send the first alone.
+/// RFC 9112, 3.2 and RFC 9110, 8.6: one Host, one length. libcurl would only send the first of two Host fields.
 static nc_status check_uniqueness(const nc_request *request, const char *name, nc_error *err) {
     size_t count = 0;
     for (size_t i = 0; i < request->header_count; i++) {
@@ -180,7 +180,7 @@ bool nc_request_fits_http_2(const nc_request *request) {
     return total <= MAX_HEAD_2_BYTES;
 }
 
-/// What could be an IPv6 address, its zone perhaps behind a '%'.
+/// Returns true for a possible IPv6 address, with an optional zone after a '%'.
 static bool is_v6_text(nc_slice host) {
     const uint8_t *zone = memchr(host.data, '%', host.length);
     size_t length = zone != NULL ? (size_t)(zone - host.data) : host.length;
@@ -195,7 +195,7 @@ static bool is_v6_text(nc_slice host) {
     return colons >= 2;
 }
 
-/// A name or an address; one of IPv6 with its brackets or without them. libcurl splits at colons.
+/// Returns true for a name or an address; IPv6 with or without brackets. libcurl splits at colons.
 static bool is_host_text(nc_slice host) {
     for (size_t i = 0; i < host.length; i++) {
         if (host.data[i] <= ' ' || host.data[i] == 0x7f || host.data[i] == '/' || host.data[i] == '@') {

@@ -16,23 +16,23 @@ struct nc_response {
     nc_block text; // The hops' URLs, then the last head's fields.
     size_t head_at;
     nc_block body;
-    size_t announced_bytes; // of the body; no more than can be addressed
+    size_t announced_bytes; // of the body; limited to the address space
     size_t field_count;     // of the head
-    size_t trailer_count;   // behind them
+    size_t trailer_count;   // after those of the head
     nc_field inline_fields[NC_INLINE_FIELDS];
     nc_block more_fields;
     size_t hop_count;
     nc_hop first_hop;
     nc_block more_hops;
-    nc_trust_verdict *verdict; // of a refused certificate; NULL without one
-    nc_json *check;            // of the body; NULL when nothing is expected
+    nc_trust_verdict *verdict; // of a rejected certificate; NULL without one
+    nc_json *check;            // of the body; NULL without an expectation
     bool is_checked;
 };
 
-/// What is reserved at once on the strength of a Content-Length; more must really arrive.
+/// Maximum bytes reserved because of a Content-Length. More must really arrive.
 static const size_t max_expected_bytes = 1024u * 1024u;
 
-/// An announced body's memory grows by this factor: few moves, and what is reserved beyond the bytes stays untouched.
+/// Growth factor for an announced body: few moves, and the unused reserve stays untouched.
 static const size_t announced_growth = 8;
 
 nc_response *nc_response_new(nc_pool *pool) {
@@ -84,7 +84,7 @@ static void forget_hop(nc_response *response) {
     response->more_hops.length -= response->hop_count > 0 ? sizeof *hop : 0;
     *hop = (nc_hop){.url_at = 0};
     response->repeats_hop = false;
-    nc_free(response->verdict); // of a certificate that was refused in it
+    nc_free(response->verdict); // of a certificate that it rejected
     response->verdict = NULL;
 }
 
@@ -146,7 +146,7 @@ static nc_field *field_at(const nc_response *response, size_t index) {
     return (nc_field *)(void *)response->more_fields.data + (index - NC_INLINE_FIELDS);
 }
 
-/// Both are of one line, so one copy takes them, and what is between them.
+/// Both are in one line, so one copy contains them and the bytes in between.
 static nc_status add(nc_response *response, nc_slice name, nc_slice value) {
     size_t gap = (size_t)(value.data - name.data);
     nc_field field = {
@@ -185,13 +185,13 @@ nc_status nc_response_extend_field(nc_response *response, nc_slice more) {
         return NC_ERR_BAD_RESPONSE;
     }
     nc_field *last = field_at(response, response->field_count - 1);
-    // The fold stands for a space (RFC 9112, 5.2), but not at either end of the value.
+    // The fold counts as a space (RFC 9112, 5.2), except at the ends of the value.
     nc_slice space = nc_slice_of(last->value_length > 0 && more.length > 0 ? " " : "");
     if (nc_block_append(&response->text, response->pool, space) != NC_OK ||
         nc_block_append(&response->text, response->pool, more) != NC_OK) {
         return NC_ERR_NO_MEMORY;
     }
-    // The last value is the end of the text, so it grows in place.
+    // The last value is at the end of the text, so it grows in place.
     last->value_length += (uint32_t)(space.length + more.length);
     return NC_OK;
 }

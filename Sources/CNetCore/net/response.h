@@ -1,4 +1,4 @@
-/// How the loop fills a response before anybody else sees it.
+/// Functions of the event loop that fill a response before it is published.
 #ifndef NETCORE_PRIVATE_RESPONSE_H
 #define NETCORE_PRIVATE_RESPONSE_H
 
@@ -17,44 +17,44 @@ typedef struct nc_field {
 } nc_field;
 
 typedef struct nc_hop {
-    nc_hop_metrics metrics; // Its url is filled in by the getter.
+    nc_hop_metrics metrics; // The getter fills in its url.
     uint32_t url_at;
     uint32_t url_length;
 } nc_hop;
 
-/// Makes an empty response that takes its memory from `pool`.
+/// Creates an empty response that allocates from `pool`.
 NC_NODISCARD nc_response *nc_response_new(nc_pool *pool);
 
-/// Begins a hop: keeps its URL (credentials left out) and forgets the head and body of the one before.
+/// Begins a hop: stores its URL without credentials, and drops the previous head and body.
 NC_NODISCARD nc_status nc_response_begin_hop(nc_response *response, nc_slice url);
-/// The hop under way asked nobody: the next one takes its place.
+/// Replaces the current hop, which sent nothing, by the next one.
 void nc_response_repeat_hop(nc_response *response);
-/// The hop under way, NULL before the first.
+/// Returns the current hop; NULL before the first.
 nc_hop_metrics *nc_response_hop(nc_response *response);
 
-/// Begins a head, forgetting an interim one.
+/// Begins a head, and drops an interim one.
 void nc_response_begin_head(nc_response *response, uint16_t status, nc_http_version version);
-/// Adds a field to the head. Name and value are of one line, the value behind the name.
+/// Adds a field to the head. Name and value are in one line, with the value after the name.
 NC_NODISCARD nc_status nc_response_add_field(nc_response *response, nc_slice name, nc_slice value);
-/// Adds a trailer field, as above; no field of the head may follow.
+/// Adds a trailer field in the same way; no field of the head may follow.
 NC_NODISCARD nc_status nc_response_add_trailer(nc_response *response, nc_slice name, nc_slice value);
-/// Continues the last field's value after an obsolete line fold (RFC 9112, 5.2: as a space).
+/// Extends the last field's value after an obsolete line fold (RFC 9112, 5.2: as a space).
 NC_NODISCARD nc_status nc_response_extend_field(nc_response *response, nc_slice more);
 
-/// Keeps the judgement that refused a certificate; without memory there is none.
+/// Stores the evaluation result of a rejected certificate; none if memory is exhausted.
 void nc_response_set_verdict(nc_response *response, const nc_trust_verdict *verdict);
 
-/// Nothing but the connection's end tells where the body ends.
+/// Marks a body that only the end of the connection delimits.
 void nc_response_mark_close_delimited(nc_response *response);
-/// Makes room for a body of a known length, as far as a stranger's word is worth it.
+/// Reserves memory for a body of an announced length, up to a limit.
 NC_NODISCARD nc_status nc_response_expect_body(nc_response *response, uint64_t bytes);
 NC_NODISCARD nc_status nc_response_append_body(nc_response *response, nc_slice bytes);
-/// Forgets the body (of a redirect, or of an attempt that is made again).
+/// Drops the body (of a redirect, or of an attempt that is repeated).
 void nc_response_drop_body(nc_response *response);
 
-/// Takes over the check that the body goes through; NULL takes the one before away.
+/// Takes ownership of the body check; NULL removes the previous one.
 void nc_response_take_check(nc_response *response, nc_json *check, bool is_checked);
-/// The check, NULL when there is none.
+/// Returns the body check; NULL if there is none.
 nc_json *nc_response_check(nc_response *response);
 
 #endif

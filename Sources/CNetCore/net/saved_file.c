@@ -69,7 +69,7 @@ static void replace(nc_saved_file *file) {
     file->failure.status = nc_file_replace(&file->engine->files, file->path, text, MODE, &file->failure);
 }
 
-/// What cannot be saved stays in memory, and is tried again when it changes and when the engine ends.
+/// After a failure the state stays in memory. It is saved again when it changes, and when the engine ends.
 static void judge(nc_saved_file *file) {
     const nc_loop_client *client = &file->engine->client;
     bool has_failed = file->failure.status != NC_OK;

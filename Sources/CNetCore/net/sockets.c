@@ -62,7 +62,7 @@ nc_status nc_sockets_opened(nc_sockets *sockets, int fd, uint64_t connection_id)
     if (entry == NULL) {
         return NC_ERR_NO_MEMORY;
     }
-    // The number may have been somebody else's a moment ago; whatever was told of it left with its descriptor.
+    // The number may have been reused; the poller dropped its registration with the old descriptor.
     (void)tell(sockets, fd, entry, 0);
     forget_kept(sockets, fd);
     *entry = (nc_socket){.is_ours = true, .connection_id = connection_id};
@@ -73,7 +73,7 @@ uint64_t nc_sockets_connection(const nc_sockets *sockets, int fd) {
     return fd >= 0 && (size_t)fd < sockets->capacity ? sockets->entries[fd].connection_id : 0;
 }
 
-/// Keys of paths lie behind all ports.
+/// Keys of paths are above all ports.
 enum { FIRST_OF_PATHS = 1 << 16 };
 
 uint32_t nc_sockets_key(const char *unix_socket, int local_port) {
@@ -115,7 +115,7 @@ uint64_t nc_sockets_kept_connection(const nc_sockets *sockets, uint32_t key) {
     for (; next != 0; next = sockets->entries[next - 1].next_kept) {
         const nc_socket *entry = &sockets->entries[next - 1];
         if (entry->key == key && found != 0) {
-            return 0; // Nobody can say which of them it is.
+            return 0; // It is ambiguous.
         }
         found = entry->key == key ? entry->connection_id : found;
     }
@@ -130,8 +130,8 @@ static bool has_unread(int fd) {
 
 bool nc_sockets_has_unread(const nc_sockets *sockets, uint32_t key) {
     int next = key != 0 ? sockets->kept[key % NC_KEPT_ROWS] : 0;
-    // Two sockets may share a port when their other ends differ, and a path: then a good connection is given up for a
-    // bad one. Those that are read for somebody are not meant.
+    // Two sockets may share a port if their peers differ, or a path. Then a good connection is closed instead of a bad
+    // one. Sockets that are being read are excluded.
     for (; next != 0; next = sockets->entries[next - 1].next_kept) {
         const nc_socket *entry = &sockets->entries[next - 1];
         if (entry->key == key && (key < FIRST_OF_PATHS || entry->wanted == 0) && has_unread(next - 1)) {
@@ -163,7 +163,7 @@ bool nc_sockets_are_silent(const nc_sockets *sockets, uint32_t key, uint64_t for
     int next = key != 0 ? sockets->kept[key % NC_KEPT_ROWS] : 0;
     for (; next != 0; next = sockets->entries[next - 1].next_kept) {
         if (sockets->entries[next - 1].key == key && !is_silent(next - 1, for_ns)) {
-            return false; // Nobody can say which of several it is.
+            return false; // It is ambiguous.
         }
         is_any = is_any || sockets->entries[next - 1].key == key;
     }
@@ -181,7 +181,7 @@ void nc_sockets_closing(nc_sockets *sockets, int fd) {
 
 nc_status nc_sockets_want(nc_sockets *sockets, int fd, int wanted, void *owner) {
     if (fd < 0) {
-        return NC_OK; // libcurl has told of connections that it had closed.
+        return NC_OK; // libcurl has reported connections that it had closed.
     }
     nc_socket *entry = entry_of(sockets, fd);
     if (entry == NULL) {

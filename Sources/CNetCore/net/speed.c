@@ -14,8 +14,8 @@ void nc_speed_note(nc_speed *speed, uint64_t moved_bytes, uint64_t now_ns) {
     uint64_t bytes = moved_bytes > speed->since_bytes ? moved_bytes - speed->since_bytes : 0;
     uint64_t rate = passed_ns == 0 ? 0 : whole_of((double)bytes * (double)second_ns / (double)passed_ns);
     if (passed_ns >= second_ns) {
-        // Smoothed with the seconds before, so that the time left does not jump; a part of the first one is none of
-        // them.
+        // Smoothed with the previous seconds, so that the remaining time does not jump. An incomplete first second does
+        // not count.
         speed->bytes_per_s = speed->is_measured ? speed->bytes_per_s / 2 + rate / 2 : rate;
         speed->is_measured = true;
         speed->since_ns = now_ns;

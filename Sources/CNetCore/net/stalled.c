@@ -5,28 +5,29 @@
 #include "net/response.h"
 #include "net/tls_hook.h"
 
-/// Whether libcurl wants to read no more, as far as one can know: it tells nobody but the sockets.
+/// Returns true if libcurl does not want to read, as far as its sockets show.
 static bool is_read_out(const nc_transfer *transfer) {
     int fd = transfer->handle->fd;
     return fd < 0 || !nc_sockets_is_read(&transfer->engine->loop.sockets, fd);
 }
 
-/// Whether libcurl waits for the body's source alone. A connection's socket that it has not asked for since the
-/// transfer began is not read either (8.x reads before it asks); that of a stream may be read for others.
+/// Returns true if libcurl only waits for the body's source. A connection's socket that it has not requested since the
+/// transfer began is not read either (8.x reads first). A stream's socket may be read for other streams.
 static bool waits_for_source(const nc_transfer *transfer) {
     bool is_known = transfer->handle->fd >= 0 || nc_response_http_version(transfer->response) < NC_HTTP_VERSION_2;
     return is_known && nc_flow_awaits_source(transfer) && is_read_out(transfer);
 }
 
-/// Ends a transfer whose connection has ended before a head while libcurl waits for the source: an open socket of which
-/// it wants nothing. One that it connects anew is wanted, and an old one closed.
+/// Ends a transfer whose connection has ended before a head while libcurl waits for the source: an open socket without
+/// wanted events. A new connection has wanted events, and an old one is closed.
 static void end_unanswered(nc_transfer *transfer) {
     const nc_sockets *sockets = &transfer->engine->loop.sockets;
     if (!transfer->was_connected || !nc_flow_awaits_source(transfer) ||
         !nc_sockets_is_left_alone(sockets, transfer->handle->fd)) {
         return;
     }
-    nc_transfer_hop_done(transfer, transfer->is_in_head ? CURLE_OK : CURLE_GOT_NOTHING); // as libcurl tells them apart
+    // As libcurl distinguishes them.
+    nc_transfer_hop_done(transfer, transfer->is_in_head ? CURLE_OK : CURLE_GOT_NOTHING);
 }
 
 void nc_stalled_end_answered(nc_lane *lane) {
@@ -42,7 +43,7 @@ void nc_stalled_end_answered(nc_lane *lane) {
             continue;
         }
         if (waits_for_source(transfer)) {
-            nc_transfer_hop_done(transfer, CURLE_OK); // Whether the body is whole is looked at there.
+            nc_transfer_hop_done(transfer, CURLE_OK); // That checks if the body is complete.
         }
     }
 }
@@ -82,7 +83,7 @@ bool nc_stalled_may_be_forgotten(const nc_lane *lane) {
     return lane->has_unsure && (timer->place == 0 || timer->at_ns > lane->engine->loop.now_ns + 1000000u);
 }
 
-/// Whether libcurl has received more of the response than it has delivered.
+/// Returns true if libcurl has received more of the response than it has delivered.
 static bool has_more(const nc_transfer *transfer) {
     const nc_h2_stream *stream = &transfer->stream;
     return (stream->has_head && !transfer->has_head && !stream->is_refused) ||
@@ -101,7 +102,7 @@ void nc_stalled_end_over(nc_lane *lane) {
             continue;
         }
         if (!nc_flow_is_drained(transfer)) {
-            lane->has_over = true; // Its reader has to take what there is.
+            lane->has_over = true; // Its reader must first consume the pending bytes.
         } else if (has_more(transfer) && transfer->handle->calls_over++ < MAX_CALLS) {
             transfer->handle->is_unsure = true;
             lane->has_unsure = true;

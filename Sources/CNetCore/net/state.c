@@ -55,19 +55,19 @@ static char *keep(char **storage, nc_slice text) {
     return begin;
 }
 
-/// The directory that relative paths begin in, with a slash behind it; empty when it has no name, or too long a one.
+/// Returns the working directory with a trailing slash; empty if it has no name, or a too long one.
 static nc_slice current_folder(char *room, size_t capacity) {
     if (getcwd(room, capacity - 1) == NULL || room[0] != '/') {
         return nc_slice_make(NULL, 0);
     }
     size_t length = strlen(room);
     if (length > 1) {
-        room[length++] = '/'; // in the place of the NUL
+        room[length++] = '/'; // in place of the NUL
     }
     return nc_slice_make(room, length);
 }
 
-/// Keeps a path so that it leads to the same place wherever the program goes.
+/// Makes a path absolute, so that it stays valid if the working directory changes.
 static char *keep_path(char **storage, nc_slice folder, nc_slice path) {
     char *begin = *storage;
     bool is_relative = path.length > 0 && path.data[0] != '/' && folder.length + path.length < PATH_MAX;
@@ -114,11 +114,11 @@ nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_er
     return NC_OK;
 }
 
-/// The longest line of a netrc file that every libcurl reads, its newline left out. libcurl 7.88 ignores longer ones,
-/// and the request goes without the credentials in them.
+/// The longest netrc line that every libcurl reads, without its newline. libcurl 7.88 ignores longer ones, and sends
+/// the request without their credentials.
 enum { MAX_NETRC_LINE_BYTES = 4094, NETRC_PIECE_BYTES = 4096 };
 
-/// A line under way in check_lines().
+/// The current line in check_lines().
 typedef struct netrc_line {
     size_t number;
     size_t length;
@@ -126,7 +126,7 @@ typedef struct netrc_line {
     bool is_comment;
 } netrc_line;
 
-/// Takes the next byte of a file; false when its line has become too long.
+/// Takes the next byte of a file. Returns false if its line has become too long.
 static bool take_netrc_byte(netrc_line *line, uint8_t byte) {
     if (byte == '\n') {
         *line = (netrc_line){.number = line->number + 1, .is_blank = true};
@@ -138,7 +138,7 @@ static bool take_netrc_byte(netrc_line *line, uint8_t byte) {
     return line->length <= MAX_NETRC_LINE_BYTES || line->is_comment;
 }
 
-/// NC_ERR_FILE for a line that libcurl would ignore. A file that cannot be read is libcurl's to report.
+/// Returns NC_ERR_FILE for a line that libcurl would ignore. libcurl reports an unreadable file itself.
 static nc_status check_lines(const nc_file_ops *files, const char *path, nc_error *err) {
     uint8_t bytes[NETRC_PIECE_BYTES];
     netrc_line line = {.number = 1, .is_blank = true};
@@ -163,7 +163,7 @@ static nc_status check_lines(const nc_file_ops *files, const char *path, nc_erro
     return status;
 }
 
-/// Where libcurl looks for a file when it is told of none. It need not be there.
+/// Checks libcurl's default file, which may be missing.
 static nc_status check_home_netrc(const nc_file_ops *files, nc_error *err) {
     char path[MAX_TEXT_BYTES + 1];
     const char *home = getenv("HOME");

@@ -1,5 +1,4 @@
-/// What an engine remembers of the world between requests, where it was asked to: proxy, .netrc, HSTS, Alt-Svc, the
-/// DNS server. Copied when the engine is made and never changed.
+/// The engine configuration: proxy, netrc, HSTS, Alt-Svc, DNS server. Copied when the engine is created, and constant.
 #ifndef NETCORE_PRIVATE_STATE_H
 #define NETCORE_PRIVATE_STATE_H
 
@@ -13,7 +12,7 @@ typedef struct nc_state {
     bool uses_netrc;
     bool uses_hsts;
     bool uses_alt_svc;
-    char *cookie_file; // NULL where a text is empty
+    char *cookie_file; // NULL for an empty text
     char *netrc_file;
     char *hsts_file;
     char *alt_svc_file;
@@ -23,12 +22,12 @@ typedef struct nc_state {
     void *storage;
 } nc_state;
 
-/// Checks and copies. NC_OK, NC_ERR_USAGE, NC_ERR_UNSUPPORTED, NC_ERR_NO_MEMORY.
+/// Checks and copies the options. Returns NC_OK, NC_ERR_USAGE, NC_ERR_UNSUPPORTED, NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_state_init(nc_state *state, const nc_engine_options *options, nc_error *err);
-/// Whether what libcurl reads can be: it would leave out a netrc file that is missing, and wait for a named pipe.
+/// Checks that libcurl can read its files: it would ignore a missing netrc file, and block on a named pipe. Returns
 /// NC_OK, NC_ERR_FILE.
 NC_NODISCARD nc_status nc_state_check_files(const nc_state *state, const nc_file_ops *files, nc_error *err);
-/// Frees what was copied, and wipes it.
+/// Frees the copies, and wipes them.
 void nc_state_deinit(nc_state *state);
 
 #endif

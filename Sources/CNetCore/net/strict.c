@@ -24,7 +24,7 @@ void nc_strict_deinit(nc_strict *strict) {
     nc_saved_file_deinit(&strict->file);
 }
 
-/// The name in an http or https URL, for the list; empty for an address. A URL without a host is never sent.
+/// Finds the name in an http or https URL for the HSTS cache; empty for an address. A URL without a host is never sent.
 static nc_status find_host(nc_origin *origin, nc_slice url) {
     nc_status status = nc_origin_read(origin, url, NULL);
     if (status != NC_OK || origin->host.kind != NC_HOST_NAME) {
@@ -38,7 +38,7 @@ void nc_strict_learn(nc_transfer *transfer) {
     nc_slice url = nc_transfer_url(transfer);
     nc_slice field;
     bool is_secure = false;
-    // RFC 6797, 8.1: never over a connection that anybody could have answered.
+    // RFC 6797, 8.1: never over a connection whose server was not authenticated.
     if (!engine->state.uses_hsts || !nc_url_has_web_scheme(url, &is_secure) || !is_secure ||
         nc_trust_believes_anybody(transfer->trust) ||
         !nc_response_find_header(transfer->response, nc_slice_of("Strict-Transport-Security"), &field)) {
@@ -63,7 +63,7 @@ nc_status nc_strict_secure(nc_buf *out, const nc_engine *engine, nc_slice url) {
         nc_hsts_upgrade(out, url);
         nc_buf_append_byte(out, 0); // for libcurl
         status = nc_buf_status(out);
-        out->length -= status == NC_OK ? 1 : 0; // the NUL stays behind it
+        out->length -= status == NC_OK ? 1 : 0; // the NUL stays after it
     }
     return status;
 }

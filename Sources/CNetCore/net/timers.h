@@ -1,17 +1,17 @@
-/// A binary heap of deadlines. Room is made when a timer is announced, so that setting one can never fail.
-/// Confined to the loop thread.
+/// A binary heap of deadlines. Room is reserved when a timer is announced, so setting one never fails. Event loop
+/// thread only.
 #ifndef NETCORE_PRIVATE_TIMERS_H
 #define NETCORE_PRIVATE_TIMERS_H
 
 #include <netcore/base.h>
 #include <netcore/status.h>
 
-/// From now: due when all that is due now has fired, and the sockets have had their turn.
+/// Added to now: due after all timers that are due now, and after the sockets.
 enum { NC_TIMERS_NEXT_PASS_NS = 1 };
 
 typedef struct nc_timer {
     uint64_t at_ns;
-    size_t place; // place + 1 in the heap; 0 when not set
+    size_t place; // index + 1 in the heap; 0 if not set
     void (*fire)(struct nc_timer *timer);
 } nc_timer;
 
@@ -23,16 +23,16 @@ typedef struct nc_timers {
 } nc_timers;
 
 void nc_timers_deinit(nc_timers *timers);
-/// Makes room for one more timer, until nc_timers_withdraw().
+/// Reserves room for one more timer, until nc_timers_withdraw().
 NC_NODISCARD nc_status nc_timers_announce(nc_timers *timers);
 void nc_timers_withdraw(nc_timers *timers);
 /// Sets or moves a timer.
 void nc_timers_set(nc_timers *timers, nc_timer *timer, uint64_t at_ns);
-/// Unsets a timer; harmless when it is not set.
+/// Clears a timer. Allowed if it is not set.
 void nc_timers_clear(nc_timers *timers, nc_timer *timer);
-/// Takes the earliest timer that is due at `now_ns`; NULL when none is.
+/// Takes the earliest timer that is due at `now_ns`; NULL if none is.
 nc_timer *nc_timers_take_due(nc_timers *timers, uint64_t now_ns);
-/// When the earliest timer is due; UINT64_MAX when there is none.
+/// Returns when the earliest timer is due; UINT64_MAX if there is none.
 uint64_t nc_timers_next_ns(const nc_timers *timers);
 
 #endif

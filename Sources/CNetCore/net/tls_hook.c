@@ -16,33 +16,33 @@
 #include <stdio.h>
 #include <string.h>
 
-/// What a connection may bring in one go without a byte of a response. Empty frames, padding and tickets have no end,
-/// and libcurl 7.88 and OpenSSL read on for as long as there is something to read: the loop would stand. As much may
-/// still come of a body that nobody wants any more. A ticket is work out of proportion to its length.
+/// Limit of bytes that a connection may receive without a byte of a response. Empty frames, padding and tickets can be
+/// endless, and libcurl 7.88 and OpenSSL continue to read while bytes are available, which blocks the event loop. The
+/// limit also applies to the rest of an unwanted body. A ticket costs more than its length.
 enum { MAX_UNHEEDED_BYTES = 16 << 20, TICKET_WEIGHT = 16 << 10 };
 
-/// Small frames and records cost the loop more than their bytes: so many of them hold it for less than 20 ms.
+/// Small frames and records cost more than their bytes. So many of them block the event loop for less than 20 ms.
 enum { MAX_UNHEEDED_FRAMES = 32 << 10, MIN_RECORD_WEIGHT = 512 };
 
-/// Failed writes in a row, without a byte read between them, that are taken for writes that have to wait.
+/// Consecutive failed writes, without a read in between, that are reported as "would block".
 enum { MAX_FAILED_WRITES = 3 };
 
 struct nc_tls_end {
     unsigned references;
-    nc_lane *lane;     // the connection's
-    SSL *tls;          // NULL once that is freed
-    nc_tls_end *outer; // that of the HTTPS proxy around it; NULL without one
-    nc_h2_tap *tap;    // NULL unless it may speak HTTP/2
+    nc_lane *lane;     // of the connection
+    SSL *tls;          // NULL after it is freed
+    nc_tls_end *outer; // of the HTTPS proxy around it; NULL without one
+    nc_h2_tap *tap;    // NULL if HTTP/2 is impossible
     nc_unheeded records;
     nc_unheeded frames;
     int failed_writes;
-    uint8_t alert;   // the fatal one that came (RFC 8446, 6); 0 for none
-    bool is_watched; // by a transfer; before, it is only counted what comes
+    uint8_t alert;   // the received fatal alert (RFC 8446, 6); 0 for none
+    bool is_watched; // by a transfer; before that, received messages are only counted
     bool has_close_notify;
     bool is_flooded;
-    bool has_ended;      // TCP's connection, or what this end may read of it
+    bool has_ended;      // the TCP connection, or its receiving side
     bool has_sent_alert; // a fatal one
-    bool is_read_out;    // OpenSSL has verified all records that came
+    bool is_read_out;    // OpenSSL has verified all received records
 };
 
 /* --- what a connection brings --- */
@@ -69,7 +69,7 @@ static void find_end_index(void) {
     end_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, drop_end);
 }
 
-/// What is known of a connection, from its first message on; NULL without memory for it.
+/// Returns the state of a connection, from its first message on; NULL if memory is exhausted.
 static nc_tls_end *end_of(SSL *tls, nc_lane *lane) {
     nc_tls_end *end = SSL_get_ex_data(tls, end_index);
     if (end != NULL) {
@@ -86,8 +86,8 @@ static nc_tls_end *end_of(SSL *tls, nc_lane *lane) {
     return end;
 }
 
-/// Keeps an alert that ends the connection: libcurl may report another failure, such as that of its own getpeername().
-/// TLS 1.3 ignores the level; its close_notify (0) and user_canceled say nothing of a failure.
+/// Stores an alert that ends the connection: libcurl may report another failure, such as that of getpeername(). TLS 1.3
+/// ignores the level; close_notify (0) and user_canceled are no failures.
 static void record_alert(nc_tls_end *end, const uint8_t *alert, const SSL *tls) {
     bool is_fatal = alert[0] == SSL3_AL_FATAL || SSL_version(tls) >= TLS1_3_VERSION;
     if (is_fatal && alert[1] != SSL_AD_USER_CANCELLED && end->alert == 0) {
@@ -95,14 +95,13 @@ static void record_alert(nc_tls_end *end, const uint8_t *alert, const SSL *tls) 
     }
 }
 
-/// Who floods is read no more: as if it had said close_notify, which it has not.
+/// Stops reading from a flooding server, as if it had sent close_notify, which it has not.
 static void stop_reading(nc_tls_end *end) {
     end->is_flooded = true;
     SSL_set_shutdown(end->tls, SSL_get_shutdown(end->tls) | SSL_RECEIVED_SHUTDOWN);
 }
 
-/// Counts what comes, within the handshake, too: OpenSSL skips requests for a new one (RFC 5246, 7.4.1.1) for as long
-/// as there are any.
+/// Counts received messages, within the handshake too: OpenSSL skips any number of HelloRequests (RFC 5246, 7.4.1.1).
 static void on_message(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls, void *ctx) {
     const uint8_t *head = bytes;
     (void)version;
@@ -117,7 +116,7 @@ static void on_message(int is_sent, int version, int type, const void *bytes, si
     }
     nc_tls_end *end = end_of(tls, ctx);
     if (end == NULL) {
-        return; // The next message is counted, or nc_tls_watch() says so.
+        return; // The next message is counted, or nc_tls_watch() reports the failure.
     }
     if (is_alert) {
         record_alert(end, head, tls);
@@ -145,7 +144,7 @@ static void show_tap(nc_tls_end *end, bool is_sent, nc_slice bytes) {
     if (nc_h2_tap_take_failure(end->tap)) {
         nc_lane_end_streams(end->lane);
     } else if (nc_h2_tap_take_doubt(end->tap)) {
-        nc_lane_doubt_streams(end->lane); // With an error libcurl 8 ends only the stream that has read it.
+        nc_lane_doubt_streams(end->lane); // With an error libcurl 8 only ends the stream that has read it.
     }
 }
 
@@ -155,10 +154,10 @@ static void end_streams(nc_tls_end *end) {
     }
 }
 
-/// A server that hangs up behind an early answer or an alert resets the connection under what is sent, and libcurl
-/// gives up at the first write that fails, the answer unread. Reading tells soon enough that a connection is dead: a
-/// failed write is taken for one that has to wait, so that libcurl reads what is there before it tries again. Before
-/// the connection is ready libcurl 7.88 cannot wait (its HTTP/2 preface fails): there the write counts as done.
+/// A server that closes after an early response or an alert resets the connection while bytes are sent. libcurl stops
+/// at the first failed write, without reading the response. A read also detects a dead connection soon. So a failed
+/// write is reported as "would block", and libcurl reads before it tries again. Before the connection is ready libcurl
+/// 7.88 cannot wait (its HTTP/2 preface fails), so there the write counts as done.
 static long on_wire(BIO *wire, int operation, const char *bytes, size_t length, int number, long whole, int result,
                     size_t *processed) {
     nc_tls_end *end = (nc_tls_end *)(void *)BIO_get_callback_arg(wire);
@@ -174,7 +173,7 @@ static long on_wire(BIO *wire, int operation, const char *bytes, size_t length, 
         end_streams(end);
     }
     if (is_read) {
-        end->is_read_out = result <= 0; // OpenSSL reads when it has processed every whole record.
+        end->is_read_out = result <= 0; // OpenSSL reads after it has processed every complete record.
     }
     if (is_read && result > 0) {
         end->failed_writes = 0;
@@ -206,7 +205,7 @@ static void begin_end(nc_tls_end **place, nc_lane *lane, SSL *tls) {
     SSL_set_msg_callback_arg(tls, lane);
 }
 
-/// The first message to an HTTPS proxy, and to an origin: the handle that opens the connection is there.
+/// The first message to an HTTPS proxy, or to an origin: the handle that opens the connection exists.
 static void on_first_message_to_proxy(int is_sent, int version, int type, const void *bytes, size_t length, SSL *tls,
                                       void *ctx) {
     nc_handle *handle = ctx;
@@ -219,15 +218,15 @@ static void on_first_message(int is_sent, int version, int type, const void *byt
     nc_handle *handle = ctx;
     begin_end(&handle->origin_end, handle->transfer->lane, tls);
     if (handle->origin_end != NULL) {
-        // The tap has to see all bytes, because the first frames may come in one piece with the handshake. Without
-        // memory for it, the ends of bodies without a length are unknown.
+        // The tap must see all bytes, because the first frames may arrive together with the handshake. If memory is
+        // exhausted, the ends of bodies without a length are unknown.
         handle->origin_end->tap = nc_h2_tap_new();
         watch_wire(handle->origin_end); // libcurl 7.88 sends the HTTP/2 preface before nc_tls_watch().
     }
     on_message(is_sent, version, type, bytes, length, tls, handle->transfer->lane);
 }
 
-/// OpenSSL has made a secret of the connection. By the time that traffic begins, both ends have agreed on a protocol.
+/// Receives a secret of the connection. When application data begins, both sides have negotiated a protocol.
 static void on_key(const SSL *tls, const char *line) {
     const unsigned char *name = NULL;
     unsigned length = 0;
@@ -245,7 +244,7 @@ static void on_key(const SSL *tls, const char *line) {
     }
 }
 
-/// Every connection of a context is counted by itself, a proxy's as well. `opener` is NULL for libcurl's own.
+/// Counts every connection of a context separately, a proxy's too. `opener` is NULL for libcurl's own.
 static bool count_messages(SSL_CTX *tls, nc_lane *lane, nc_handle *opener, bool is_proxys) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, find_end_index);
@@ -258,14 +257,14 @@ static bool count_messages(SSL_CTX *tls, nc_lane *lane, nc_handle *opener, bool 
 
 /* --- contexts --- */
 
-/// libcurl calls the hook for an HTTPS proxy's context as well and does not say which one it is. So the proxy's
-/// options, and they alone, ask for this bit (CURLSSLOPT_ALLOW_BEAST): it means nothing from TLS 1.1 on, and is the
-/// mark.
+/// libcurl calls the hook for an HTTPS proxy's context too, and does not report which one it is. So only the proxy's
+/// options set this bit (CURLSSLOPT_ALLOW_BEAST) as a mark. It has no effect from TLS 1.1 on.
 static bool is_proxy_context(const SSL_CTX *context) {
     return (SSL_CTX_get_options(context) & SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS) != 0;
 }
 
-/// The handshake is the handle's that opened the connection; one of libcurl's own (DNS over HTTPS) has no transfer.
+/// The handshake belongs to the handle that opened the connection. A handle of libcurl's own (DNS over HTTPS) has no
+/// transfer.
 static void note_refusal(void *easy, const nc_trust_verdict *verdict) {
     const nc_handle *handle = nc_handle_of(easy);
     if (handle == NULL || handle->transfer == NULL) {
@@ -276,8 +275,8 @@ static void note_refusal(void *easy, const nc_trust_verdict *verdict) {
     nc_response_set_verdict(handle->transfer->response, verdict);
 }
 
-/// The host in the form in which certificates name it: without a zone, IPv4 as IPv6 where it was written so. Empty for
-/// what no certificate can name.
+/// Returns the host in the form that certificates use: without a zone, IPv4 as IPv6 if it was written so. Empty if no
+/// certificate can name it.
 static nc_host_name name_of(const nc_canonical_host *host) {
     char text[sizeof "::ffff:" + NC_HOST_MAX_BYTES];
     nc_host_name name = {.length = 0};
@@ -296,7 +295,7 @@ nc_status nc_trust_evaluate(nc_trust_verdict *out, const nc_trust *trust, const 
     return nc_trust_evaluate_with(out, trust, question, nc_is_registry_suffix, err);
 }
 
-/// Has the policy judge the origin that the handle's URL names: the one that libcurl connects for.
+/// Makes the policy evaluate the origin in the handle's URL, which libcurl connects to.
 static CURLcode watch_origin(CURL *easy, SSL_CTX *tls, nc_lane *lane) {
     const char *url = NULL;
     nc_origin origin;
@@ -319,14 +318,14 @@ static CURLcode watch_origin(CURL *easy, SSL_CTX *tls, nc_lane *lane) {
     return nc_handshake_install(tls, &handshake) ? CURLE_OK : CURLE_OUT_OF_MEMORY;
 }
 
-/// Whether it is the connection's first handshake, in which we have not said Finished yet. A server of TLS 1.3 may ask
-/// for a certificate at any time (RFC 8446, 4.6.2), and the handle that opened the connection be gone by then.
+/// Returns true during the connection's first handshake, before this side has sent Finished. A TLS 1.3 server may
+/// request a certificate at any time (RFC 8446, 4.6.2), after the handle that opened the connection has gone.
 static bool is_being_opened(const SSL *tls) {
     uint8_t byte = 0;
     return SSL_get_finished(tls, &byte, sizeof byte) == 0;
 }
 
-/// The server asks for a certificate, and there is none: it may say so, or break the handshake off without a word.
+/// The server requests a certificate, and there is none. It may report that, or abort the handshake without an alert.
 static int go_without_identity(SSL *tls, void *easy) {
     const nc_handle *handle = is_being_opened(tls) ? nc_handle_of(easy) : NULL;
     if (handle != NULL && handle->transfer != NULL) {
@@ -347,21 +346,21 @@ static CURLcode fill_context(CURL *easy, void *context, void *data) {
     if (!count_messages(tls, lane, has_transfer ? handle : NULL, is_proxys)) {
         return CURLE_OUT_OF_MEMORY;
     }
-    // Also, SSLKEYLOGFILE in the environment must not make libcurl write our session keys to a file.
+    // With this, SSLKEYLOGFILE in the environment cannot make libcurl write session keys to a file.
     SSL_CTX_set_keylog_callback(tls, has_transfer && !is_proxys ? on_key : NULL);
     if (!nc_handshake_configure(tls, lane->trust)) {
         return CURLE_SSL_CIPHER;
     }
     if (lane->roots != NULL) {
-        // Parsed once a lane; libcurl would read the bundle again for each connection (18 ms).
+        // Parsed once per pool; libcurl would parse the bundle for each connection (18 ms).
         SSL_CTX_set1_cert_store(tls, lane->roots);
     }
-    // Pins are the origin's affair; a proxy's own certificate is verified, and its name compared, by libcurl.
+    // Pins apply to the origin only. libcurl verifies a proxy's certificate and compares its name.
     CURLcode code = is_proxys || nc_trust_checks_nothing(lane->trust) ? CURLE_OK : watch_origin(easy, tls, lane);
     if (code != CURLE_OK) {
         return code;
     }
-    // Nor is it the affair of whom libcurl asks for names.
+    // Nor do they apply to libcurl's DNS over HTTPS server.
     bool is_origins = !is_proxys && handle != NULL;
     if (lane->identity != NULL && is_origins && !nc_identity_apply(lane->identity, tls)) {
         return CURLE_SSL_CERTPROBLEM;
@@ -380,13 +379,13 @@ CURLcode nc_tls_hook_install(CURL *easy, nc_lane *lane) {
     }
     if (code == CURLE_OK) {
         code = curl_easy_setopt(easy, CURLOPT_PROXY_SSL_OPTIONS, (long)CURLSSLOPT_ALLOW_BEAST);
-        // A libcurl without proxies has nothing to mark.
+        // A libcurl without proxies needs no mark.
         code = code == CURLE_UNKNOWN_OPTION || code == CURLE_NOT_BUILT_IN ? CURLE_OK : code;
     }
     return code;
 }
 
-/// The handle's live connection; NULL without TLS of OpenSSL's.
+/// Returns the handle's live connection; NULL without TLS by OpenSSL.
 static SSL *live_connection(CURL *easy) {
     const struct curl_tlssessioninfo *info = NULL;
     bool is_known = curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info != NULL &&
@@ -396,9 +395,9 @@ static SSL *live_connection(CURL *easy) {
 
 void nc_tls_describe(CURL *easy, nc_hop_metrics *hop) {
     SSL *tls = live_connection(easy);
-    // Before the handshake has chosen a cipher there is neither.
+    // Neither exists before the handshake has chosen a cipher.
     bool is_live = tls != NULL && SSL_get_current_cipher(tls) != NULL;
-    // These two are in every OpenSSL 3, and also know the groups that have no NID, as those with ML-KEM do.
+    // Both exist in every OpenSSL 3, and also know groups without a NID, such as those with ML-KEM.
     long group = is_live ? SSL_get_negotiated_group(tls) : NID_undef;
     const char *group_name = group != NID_undef ? SSL_group_to_name(tls, (int)group) : NULL;
     (void)snprintf(hop->tls_version, sizeof hop->tls_version, "%s", is_live ? SSL_get_version(tls) : "");

@@ -43,7 +43,7 @@ nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request
     }
     *transfer = (nc_transfer){.engine = engine, .bytes = total, .has_sink = sink != NULL};
     transfer->sink = sink != NULL ? *sink : (nc_sink){0};
-    // Room for the NUL, and for the letter by which https is longer than http.
+    // Room for the NUL, and for the additional letter of https.
     transfer->redirected_url = nc_buf_init(NC_URL_MAX_BYTES + 2);
     transfer->answers = nc_auth_answers_init();
     transfer->next_url = nc_buf_init(NC_URL_MAX_BYTES + 2);
@@ -98,7 +98,7 @@ const char *nc_transfer_unix_socket(const nc_transfer *transfer) {
     return extras != NULL && !transfer->is_elsewhere ? extras->unix_socket : NULL;
 }
 
-/// Whether a status tells of what came back (format, network): then it matters from where.
+/// Returns true if a status is about the response (format, network), so that its source matters.
 static bool is_of_reply(nc_status status) {
     return (status >= NC_ERR_BAD_RESPONSE && status < NC_ERR_TLS_HANDSHAKE) ||
            (status >= NC_ERR_RESOLVE && status < NC_ERR_CANCELLED);
@@ -137,7 +137,7 @@ static void deliver(nc_transfer *transfer) {
     if (has_sink) {
         nc_registry_remove(&engine->shared.registry, transfer->id);
     } else {
-        // From here on it belongs to whoever waits for it.
+        // From here on it belongs to its waiter.
         pthread_cond_broadcast(&engine->shared.condition);
     }
     pthread_mutex_unlock(&engine->shared.mutex);
@@ -158,14 +158,14 @@ static void finish_now(nc_transfer *transfer) {
     deliver(transfer);
 }
 
-/// Nothing of libcurl's or the queue's is left: what is left are files, which may take a moment to close.
+/// The transfer is in neither libcurl nor the queue. Only its files are left, whose closing may take a moment.
 static void finish(nc_transfer *transfer) {
     nc_files *files = transfer->files;
     transfer->is_ending = true;
     nc_timers_clear(&transfer->engine->loop.timers, &transfer->timer);
     nc_flow_deinit(transfer);
     if (files != NULL && files->is_working) {
-        transfer->phase = NC_PHASE_FILES; // They are being opened; they are closed when that is done.
+        transfer->phase = NC_PHASE_FILES; // They are being opened, and are closed after that.
     } else if (files != NULL && files->is_open) {
         transfer->phase = NC_PHASE_FILES;
         nc_files_close(files, transfer->is_saving && transfer->error.status == NC_OK);
@@ -182,7 +182,7 @@ void nc_transfer_files_closed(nc_transfer *transfer) {
     finish_now(transfer);
 }
 
-/// Takes the hop back from libcurl and its lane (or its row of those that wait), and gives the slot free.
+/// Removes the hop from libcurl and its pool (or from its queue), and returns the slot.
 static void leave_hop(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
     nc_list_remove(&transfer->link);
@@ -193,9 +193,9 @@ static void leave_hop(nc_transfer *transfer) {
         nc_progress_note(transfer, true);
         bool is_drained = nc_flow_leave_hop(transfer);
         transfer->handle->is_unsure = false;
-        // libcurl 7.88 counts its retries on dead connections for a handle's whole life, and gives up at the sixth;
-        // one that was taken from it before it had a connection keeps its buffer, whose size is then fixed; and
-        // what few requests ask for (secrets among it) is forgotten most surely with the handle.
+        // A handle is not reused in three cases. libcurl 7.88 counts retries on dead connections for a handle's
+        // lifetime, and fails at the sixth. A handle that was removed before it had a connection keeps its buffer,
+        // whose size is then fixed. Optional settings (including secrets) are most reliably removed with the handle.
         bool is_kept = transfer->attempts == 1 && !transfer->handle->has_extras && is_drained;
         nc_lane_take_back(transfer->lane, transfer->handle, is_kept);
         transfer->handle = NULL;
@@ -214,7 +214,7 @@ static void leave_hop(nc_transfer *transfer) {
 
 void nc_transfer_fail(nc_transfer *transfer, const nc_error *err) {
     if (transfer->is_ending) {
-        return; // It has ended but for its files.
+        return; // It has ended except for its files.
     }
     if (transfer->error.status == NC_OK) {
         transfer->error = *err;
@@ -311,7 +311,7 @@ static void begin_hop(nc_transfer *transfer) {
     transfer->hop_began_ns = transfer->engine->loop.now_ns;
 }
 
-/// If members differ, each request has its own connection. libcurl sends a challenge's answer over any shared one.
+/// If members differ, each request has its own connection. libcurl sends an authorization response over any shared one.
 static nc_lane *find_lane(const nc_transfer *transfer, nc_lane_key key, nc_error *err) {
     nc_lane *lane = nc_lane_for(transfer->engine, key, err);
     if (lane == NULL || key.is_apart || !nc_apart_has_unlike_members(transfer, lane)) {
@@ -321,7 +321,7 @@ static nc_lane *find_lane(const nc_transfer *transfer, nc_lane_key key, nc_error
     return nc_lane_for(transfer->engine, key, err);
 }
 
-/// Beyond the origin that the caller named, its certificate is not shown.
+/// A client certificate is never sent after a cross-origin redirect.
 static nc_lane *lane_for(nc_transfer *transfer, nc_error *err) {
     nc_engine *engine = transfer->engine;
     nc_lane_key key = {
@@ -378,7 +378,7 @@ void nc_transfer_start(nc_transfer *transfer) {
         nc_files_open(transfer->files);
         return;
     }
-    transfer->phase = NC_PHASE_ROOTS; // No longer in the queue, whatever comes next.
+    transfer->phase = NC_PHASE_ROOTS; // No longer in the queue, whatever follows.
     begin_hop(transfer);
     if (!nc_upload_begin_hop(transfer)) {
         nc_transfer_fail(transfer, &transfer->error);
@@ -426,7 +426,7 @@ void nc_transfer_launch(nc_transfer *transfer) {
     nc_status status = nc_handle_configure(handle, transfer);
     CURLMcode code = status == NC_OK ? curl_multi_add_handle(transfer->lane->multi, handle->easy) : CURLM_OK;
     if (status != NC_OK || code != CURLM_OK) {
-        // What it is set to is not known any more, so nobody else may get it.
+        // Its options are unknown now, so it is not reused.
         nc_handle_free(handle);
         bool is_memory = status == NC_ERR_NO_MEMORY || code == CURLM_OUT_OF_MEMORY;
         fail(transfer, is_memory ? NC_ERR_NO_MEMORY : NC_ERR_UNSUPPORTED, "libcurl does not take the request");
@@ -438,7 +438,7 @@ void nc_transfer_launch(nc_transfer *transfer) {
     nc_trace_pass(&engine->trace, NC_TRACE_TRANSFER_STARTED, transfer->id);
 }
 
-/// Takes the redirect's URL and what it changes over into the next hop.
+/// Moves the redirect's URL and its changes to the next hop.
 static void follow(nc_transfer *transfer) {
     nc_buf previous = transfer->redirected_url;
     transfer->redirected_url = transfer->next_url;
@@ -476,13 +476,13 @@ void nc_transfer_hop_done(nc_transfer *transfer, CURLcode code) {
         return;
     }
     if (transfer->is_head_held && transfer->error.status == NC_OK && nc_head_release(transfer) != NC_OK) {
-        transfer->is_head_held = false; // What it found wrong is noted.
+        transfer->is_head_held = false; // Its error was recorded.
     }
-    // The head leads on; what became of the body behind it is nobody's loss.
+    // The head is a redirect; an error in its body does not matter.
     transfer->ends_early = transfer->ends_early || (transfer->leads_on && transfer->error.status == NC_OK);
     code = nc_delivery_is_whole_before_reset(transfer, code) ? CURLE_OK : code;
     if (!nc_flow_end_body(transfer, code)) {
-        return; // The reader rests, and bytes wait for it.
+        return; // The reader is paused, and bytes are pending for it.
     }
     nc_verdict_judge(transfer, code);
     nc_proof_end(transfer);

@@ -33,8 +33,8 @@ static nc_status take_field(nc_transfer *transfer, nc_slice line) {
     size_t name_length = colon != NULL ? (size_t)(colon - line.data) : 0;
     nc_slice name = nc_slice_make(line.data, name_length);
     transfer->has_tunnel_field = transfer->has_tunnel_field || (transfer->has_tunnel_status && colon != NULL);
-    // What is no field, or more than a head may have, is left out: libcurl judges, and the challenge is all that
-    // counts.
+    // Malformed fields, and those above the limits of a head, are skipped: libcurl checks the head, and only the
+    // challenge matters here.
     if (nc_response_status(transfer->response) != ASKS_WHO || !nc_head_line_is_name(name) ||
         nc_response_header_count(transfer->response) >= transfer->description.limits.max_head_fields) {
         return NC_OK;
@@ -55,7 +55,7 @@ static bool keeps_connection(const nc_response *response) {
     return false;
 }
 
-/// libcurl asks again over the same connection, which a proxy of HTTP/1.0 closes behind its answer (RFC 9112, 9.3).
+/// libcurl resends on the same connection, which an HTTP/1.0 proxy closes after its response (RFC 9112, 9.3).
 static nc_status finish_head(nc_transfer *transfer) {
     const nc_response *response = transfer->response;
     if (nc_response_status(response) != ASKS_WHO || !nc_auth_answers_challenges(transfer)) {

@@ -38,8 +38,8 @@ static size_t refuse_file(nc_transfer *transfer, const char *became) {
     return CURL_READFUNC_ABORT;
 }
 
-/// Before the last byte that was announced is given, one more is asked for: a file that has grown would otherwise be
-/// sent cut off, and nobody told.
+/// Before the last announced byte is delivered, one more is read. Otherwise a file that has grown would be sent
+/// truncated, without an error.
 static size_t read_file(nc_transfer *transfer, uint8_t *bytes, size_t capacity) {
     uint64_t sent = transfer->upload.sent;
     uint64_t left = transfer->upload.length - sent;
@@ -62,7 +62,7 @@ static size_t read_file(nc_transfer *transfer, uint8_t *bytes, size_t capacity) 
     return is_last && read_at(transfer, &beyond, 1, sent + left) > 0 ? refuse_file(transfer, "longer") : (size_t)got;
 }
 
-/// Asks a source that has given all it announced whether that is really its end; NC_PULL_MORE when it is not.
+/// Checks if a source that has delivered all announced bytes has ended; NC_PULL_MORE if that is unknown.
 static nc_pull ask_for_end(nc_transfer *transfer) {
     const nc_body_source *source = &transfer->description.source;
     uint8_t one;
@@ -82,8 +82,8 @@ static size_t refuse_length(nc_transfer *transfer, bool is_long) {
     return CURL_READFUNC_ABORT;
 }
 
-/// All that was announced is in `bytes`. The last byte is not sent before it is known to be the last, however long that
-/// takes: a server must not take a wrong body for whole.
+/// All announced bytes are in `bytes`. The last byte is not sent before the source has ended, however long that takes:
+/// a server must not accept a wrong body as complete.
 static size_t read_end(nc_transfer *transfer, uint8_t *bytes, size_t filled) {
     nc_upload *upload = &transfer->upload;
     switch (ask_for_end(transfer)) {
@@ -164,7 +164,7 @@ bool nc_upload_seek(nc_transfer *transfer, uint64_t offset) {
     return true;
 }
 
-/// libcurl never asks for a body of no bytes, so that a source which gives some would not be noticed.
+/// libcurl never reads a body of length 0, so a source that has bytes would not be noticed.
 static bool has_nothing(nc_transfer *transfer) {
     switch (ask_for_end(transfer)) {
     case NC_PULL_END:
@@ -183,9 +183,10 @@ static bool has_nothing(nc_transfer *transfer) {
 bool nc_upload_begin_hop(nc_transfer *transfer) {
     bool sends = transfer->description.has_body && !transfer->is_get;
     bool is_empty = transfer->description.source.pull != NULL && transfer->upload.length == 0;
-    transfer->upload.sent = 0; // Also where a redirect has dropped the body: what was sent was the last hop's.
+    transfer->upload.sent = 0; // Also if a redirect has dropped the body: the bytes were sent in the last hop.
     if (!sends || (is_empty && transfer->upload.is_over)) {
-        return true; // What has nothing is asked on the first hop alone, and nothing can be sent as often as one likes.
+        // A source without bytes is only checked on the first hop, and an empty body can be sent any number of times.
+        return true;
     }
     return nc_upload_seek(transfer, 0) && (!is_empty || has_nothing(transfer));
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 static bool begins_with(nc_slice url, const char *scheme, size_t length) {
-    // As it is written nearly always, before it is compared letter by letter.
+    // The usual spelling first, before a comparison letter by letter.
     return url.length >= length &&
            (memcmp(url.data, scheme, length) == 0 ||
             nc_slice_is_equal_ignoring_case(nc_slice_make(url.data, length), nc_slice_make(scheme, length)));
@@ -19,7 +19,7 @@ static size_t find_byte(nc_slice text, size_t from, uint8_t byte) {
     return found != NULL ? (size_t)(found - text.data) : text.length;
 }
 
-/// The whole authority, credentials included: from "//" to the first '/', '?' or '#'.
+/// Returns the whole authority including credentials: from "//" to the first '/', '?' or '#'.
 static nc_slice find_authority(nc_slice url) {
     size_t at = find_byte(url, 0, ':');
     while (at + 2 < url.length && !(url.data[at + 1] == '/' && url.data[at + 2] == '/')) {
@@ -37,7 +37,7 @@ static nc_slice find_authority(nc_slice url) {
     return nc_slice_make(begin, (size_t)(end - begin));
 }
 
-/// How much of an authority is "user:password@": up to its last '@'.
+/// Returns the length of "user:password@" in an authority: up to its last '@'.
 static size_t credentials_length(nc_slice authority) {
     size_t length = find_byte(authority, 0, '@') < authority.length ? authority.length : 0;
     while (length > 0 && authority.data[length - 1] != '@') {
@@ -52,7 +52,7 @@ void nc_url_find_credentials(nc_slice url, size_t *at, size_t *length) {
     *at = *length > 0 ? (size_t)(authority.data - url.data) : 0;
 }
 
-/// Where path, query or fragment begin.
+/// Returns where path, query or fragment begins.
 static size_t authority_end(nc_slice url) {
     nc_slice authority = find_authority(url);
     return authority.length > 0 ? (size_t)(authority.data - url.data) + authority.length : 0;

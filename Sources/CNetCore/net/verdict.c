@@ -35,7 +35,7 @@ static bool is_idempotent(const nc_transfer *transfer) {
     return is_known;
 }
 
-/// As often as libcurl repeats what it knows was refused.
+/// As often as libcurl resends a refused request.
 enum { MAX_REPEATS = 5 };
 
 static bool is_on_kept_connection(const nc_transfer *transfer) {
@@ -43,8 +43,8 @@ static bool is_on_kept_connection(const nc_transfer *transfer) {
     return curl_easy_getinfo(transfer->handle->easy, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK && opened == 0;
 }
 
-/// Whether a kept connection ended instead of an answer to what had been sent of a body: not all of it, so that nothing
-/// can have been done. libcurl asks anew by itself there, but not while it waits for the body's source.
+/// Returns true if an idle connection ended without a response after only a part of the body was sent, so that nothing
+/// can have been processed. libcurl resends by itself there, but not while it waits for the body's source.
 static bool is_stale(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_GOT_NOTHING && nc_flow_awaits_source(transfer) && is_on_kept_connection(transfer);
 }
@@ -53,14 +53,14 @@ bool nc_verdict_is_of_connection(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_PARTIAL_FILE && transfer->may_be_multiplexed;
 }
 
-/// The view of the connection's frames; NULL where they are not known.
+/// Returns the tap of the connection's frames; NULL if they are unknown.
 static const nc_h2_tap *tap_of(const nc_transfer *transfer) {
     const nc_h2_tap *tap = nc_tls_tap(transfer->tls_end);
     return tap != NULL && nc_h2_tap_is_reliable(tap) ? tap : NULL;
 }
 
-/// Whether the connection of HTTP/2 ended, and neither end broke a rule or reset the stream. libcurl 8 also reports the
-/// end as an error of HTTP/2.
+/// Returns true if the HTTP/2 connection ended, and neither side broke a rule or reset the stream. libcurl 8 also
+/// reports the end as an HTTP/2 error.
 static bool is_ended(const nc_transfer *transfer, CURLcode code) {
     const nc_h2_tap *tap = tap_of(transfer);
     bool is_broken = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR;
@@ -71,9 +71,9 @@ static bool is_ended(const nc_transfer *transfer, CURLcode code) {
     return (is_broken || code == CURLE_HTTP2) && !nc_h2_tap_has_failed(tap) && !stream->is_reset && !stream->is_refused;
 }
 
-/// Whether a kept connection of HTTP/2 ended instead of an answer. libcurl 7.88 asks anew by itself where one was
-/// reset, but not where it ended in order; 8.21 does not in either case. What may be done twice is asked again, once
-/// over each connection that was kept as long.
+/// Returns true if an idle HTTP/2 connection ended without a response. libcurl 7.88 resends by itself if it was reset,
+/// but not if it was closed; 8.21 does not in either case. An idempotent request is resent once over each idle
+/// connection.
 static bool is_stale_stream(const nc_transfer *transfer, CURLcode code) {
     return (nc_verdict_is_of_connection(transfer, code) || is_ended(transfer, code)) && is_idempotent(transfer) &&
            is_on_kept_connection(transfer);
@@ -84,8 +84,8 @@ bool nc_verdict_is_unprocessed(const nc_transfer *transfer) {
     return tap != NULL && nc_h2_tap_is_refused(tap, &transfer->stream);
 }
 
-/// Whether the server went away, or reset the stream without an error: then 7.88 loses the part of the answer that came
-/// with the reset. Where the frames are not known, libcurl 7.88 shows it by having no words for the error.
+/// Returns true if the server closed, or reset the stream without an error: then 7.88 loses the part of the response
+/// that arrived with the reset. Without the frames, libcurl 7.88 shows it by an empty error text.
 static bool is_left(const nc_transfer *transfer) {
     const nc_h2_tap *tap = tap_of(transfer);
     const nc_h2_stream *stream = &transfer->stream;
@@ -93,14 +93,14 @@ static bool is_left(const nc_transfer *transfer) {
                        : nc_h2_tap_is_leaving(tap) || (stream->is_reset && stream->reset_code == 0);
 }
 
-/// Whether libcurl sends no chunks because the kept connection answered in HTTP/1.0 before: over another one it asks in
-/// HTTP/1.1.
+/// Returns true if libcurl refuses to send chunks because the idle connection responded in HTTP/1.0 before. On another
+/// one it uses HTTP/1.1.
 static bool is_too_old(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_UPLOAD_FAILED && is_on_kept_connection(transfer);
 }
 
-/// Whether a kept connection brought something else before the answer, such as the two bytes that some servers send
-/// behind a 204. Nothing of it was taken; another connection begins with the answer.
+/// Returns true if an idle connection had other bytes before the response, such as the two bytes that some servers send
+/// after a 204. Nothing of it was accepted; on another connection the response comes first.
 static bool is_behind_junk(const nc_transfer *transfer, CURLcode code) {
     return (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY) && !transfer->has_head &&
            !transfer->is_in_head && is_idempotent(transfer) && is_on_kept_connection(transfer);
@@ -118,15 +118,15 @@ bool nc_verdict_may_go_afresh(const nc_transfer *transfer) {
     return transfer->repeats < MAX_REPEATS && nc_upload_can_begin(transfer);
 }
 
-/// The fatal alert that the hop's connection ended with; 0 for none.
+/// Returns the fatal alert that ended the hop's connection; 0 for none.
 static int alert_of(const nc_transfer *transfer) {
     const nc_handle *handle = transfer->handle;
     int alert = nc_tls_alert(transfer->was_connected ? transfer->tls_end : handle->origin_end);
     return alert != 0 ? alert : nc_tls_alert(handle->proxy_end);
 }
 
-/// Whether nghttp2 refused the head of the answer, and the hop may go again over HTTP/1.1: it refuses some that are
-/// valid, and of these not all can be delivered (h2_refused.h).
+/// Returns true if nghttp2 rejected the head of the response, and the hop may be resent over HTTP/1.1. nghttp2 rejects
+/// some valid responses, and not all of these can be delivered (h2_refused.h).
 static bool is_refused_here(const nc_transfer *transfer, CURLcode code) {
     return code != CURLE_OK && transfer->stream.is_refused && !transfer->has_head && !transfer->needs_http1 &&
            transfer->error.status == NC_OK && is_idempotent(transfer) && nc_upload_can_begin(transfer) &&
@@ -162,7 +162,7 @@ bool nc_verdict_asks_anew(nc_transfer *transfer, CURLcode code) {
 
 enum { ALERT_NO_APPLICATION_PROTOCOL = 120 };
 
-/// Notes that nghttp2 refuses what the server sends over HTTP/2, where that is why the hop failed.
+/// Records that nghttp2 rejects the server's HTTP/2 responses, if that is why the hop failed.
 static bool is_refused_for_quirk(nc_transfer *transfer, CURLcode code) {
     const char *quirk = nc_h2_refused_quirk(transfer);
     if (quirk != NULL) {
@@ -202,7 +202,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
                                    "the connection ended within the response head");
         } else if (nc_response_is_close_delimited(transfer->response) && transfer->tls_end != NULL &&
                    !nc_tls_has_close_notify(transfer->tls_end)) {
-            // RFC 9112, 9.8. libcurl 7.88 takes any end for an honest one.
+            // RFC 9112, 9.8. libcurl 7.88 accepts an end without close_notify.
             (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
                                    "the connection ended without close_notify, and with it a body of unknown length");
         }
