@@ -1,6 +1,6 @@
-/// Counts the library's blocks of memory in whichever program it is preloaded into: what is left at its end leaked.
+/// Counts the library's allocated blocks in any program that preloads it. Blocks that are left at its end have leaked.
 ///
-/// NETCORE_BLOCKS names a file that gets the number. The hooks are set before the program's first call of the library.
+/// NETCORE_BLOCKS names a file for the number. The hooks are set before the program first calls the library.
 #include <netcore.h>
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/// The loopback server that the examples of all languages talk to: one plain, one with TLS.
+/// The loopback servers that the examples of all languages use: one plain, one with TLS.
 ///
 /// usage: server DIRECTORY. Writes DIRECTORY/ca.pem, prints shell assignments, and serves until its input ends.
 #include <nettesting.h>
@@ -12,7 +12,7 @@
 
 enum { FILM_BYTES = 1000000, PATH_BYTES = 4096, PIN_BYTES = 64 };
 
-/// Writes the authority's public key as a pin; it stands in each chain that verifies.
+/// Writes the authority's public key as a pin, which is in every chain that verifies.
 static bool pin_of(char *out, size_t capacity, const char *pem) {
     unsigned char digest[SHA256_DIGEST_LENGTH];
     unsigned char text[PIN_BYTES];
@@ -38,7 +38,7 @@ static int script(nct_server *server) {
     const nct_reply cities = {.headers = json, .body = good, .body_length = sizeof good - 1};
     const nct_reply broken = {.headers = json, .body = bad, .body_length = sizeof bad - 1};
     const nct_reply film = {.headers = "ETag: \"1\"\r\n", .pattern_length = FILM_BYTES, .answers_ranges = true};
-    // Its head and a little of its body come, and then nothing.
+    // Sends its head and a little of its body, and then nothing.
     const nct_reply slow = {.pattern_length = FILM_BYTES, .is_cut = true, .cut_after = 1000, .ending = NCT_STALL};
     int error = nct_server_script(server, "/cities", &cities);
     error = error == 0 ? nct_server_script(server, "/broken", &broken) : error;

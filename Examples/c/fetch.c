@@ -1,4 +1,4 @@
-/// Fetches, validates, caches, pins, downloads and cancels: what each language's example does, in C.
+/// Fetches, validates, caches, pins, downloads and cancels: the example of every language, in C.
 ///
 /// usage: fetch DIRECTORY, with NETCORE_PLAIN, NETCORE_SECURE, NETCORE_CA and NETCORE_PIN in the environment
 /// (script/examples sets them). Prints "ok …" or "failed …" for each step.
@@ -25,14 +25,14 @@ static void report(const char *step, bool is_right, const nc_error *err) {
     printf("\n");
 }
 
-/// Views environment variable `name` followed by `path`, written to `room`.
+/// Returns environment variable `name` followed by `path`, written to `room`.
 static nc_slice place(char room[TEXT_BYTES], const char *name, const char *path) {
     const char *value = getenv(name);
     (void)snprintf(room, TEXT_BYTES, "%s%s", value == NULL ? "" : value, path);
     return nc_slice_of(room);
 }
 
-/// Asks and waits; `*out` is the caller's, NULL when nothing came.
+/// Sends a request and waits. The caller releases `*out`, which is NULL without a response.
 static nc_status ask(nc_response **out, nc_engine *engine, const nc_request *request, nc_error *err) {
     nc_transfer_id id;
     *out = NULL;
@@ -50,7 +50,7 @@ static void fetch(nc_engine *engine) {
     nc_status status = ask(&response, engine, &request, &err);
     report("fetch", status == NC_OK && nc_response_status(response) == 200 && nc_response_body(response).length == 47,
            &err);
-    nc_response_release(response); // NULL is harmless
+    nc_response_release(response); // NULL is allowed
 }
 
 static void validate(nc_engine *engine) {
@@ -77,7 +77,7 @@ static void validate(nc_engine *engine) {
 
 /* --- cache --- */
 
-/// Takes a body from the store, or from the server and puts it there; `room` gets it.
+/// Reads a body from the store, or fetches and stores it. `room` receives it.
 static nc_status cached(nc_buf *room, bool *is_hit, nc_store *store, nc_engine *engine, const nc_request *request,
                         nc_error *err) {
     nc_buf key = nc_buf_init(ROOM_BYTES);
@@ -153,7 +153,8 @@ static void pin(nc_engine *engine) {
 
 /* --- download and cancel: callbacks come on the engine's thread, so what they write needs a lock --- */
 
-/// What the loop thread tells the main one. It lives on main's stack: main waits for is_done before it leaves.
+/// Shared between the event loop thread and the main thread. It is on main's stack: main waits for is_done before it
+/// returns.
 typedef struct watch {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -235,7 +236,7 @@ static void cancel(nc_engine *engine) {
     nc_transfer_id id;
     if (nc_engine_submit(engine, &request, &sink, &id, &me.err) == NC_OK) {
         wait_for(&me, &me.has_head);
-        nc_engine_cancel(engine, id); // from this thread, while the loop receives
+        nc_engine_cancel(engine, id); // from this thread, while the event loop receives
         wait_for(&me, &me.is_done);
     }
     report("cancel", me.err.status == NC_ERR_CANCELLED && me.byte_count < FILM_BYTES, &me.err);

@@ -18,7 +18,7 @@ std::string place(const char *name, const char *path = "") {
     return std::string(value == nullptr ? "" : value) + path;
 }
 
-// Runs a step, which returns whether all was right or throws.
+// Runs a step, which returns true for success, or throws.
 template <class Step> void run(const char *name, Step step) {
     try {
         if (step()) {
@@ -32,7 +32,7 @@ template <class Step> void run(const char *name, Step step) {
     failures++;
 }
 
-// The status that a step ends with.
+// Returns the status that a step ends with.
 template <class Step> nc_status status_of(Step step) {
     try {
         step();
@@ -111,8 +111,8 @@ bool pin(netcore::engine &engine) {
            status_of([&] { fetch_pinned(engine, wrong_pin); }) == NC_ERR_PIN_MISMATCH;
 }
 
-// What the header does not wrap is C with .get(): here the callback's context is a promise on this stack, which is left
-// only when the promise is kept.
+// Functions without a C++ wrapper are called in C with .get(). Here the callback's context is a promise on this stack,
+// and the function returns only after the promise is fulfilled.
 bool download(netcore::engine &engine, const std::string &directory) {
     std::promise<uint64_t> arrived;
     const std::string url = place("NETCORE_PLAIN", "/film");

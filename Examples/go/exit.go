@@ -3,5 +3,5 @@ package main
 // #include <stdlib.h>
 import "C"
 
-// exit leaves as C programs do, so that what was registered for the end of the process runs; os.Exit leaves it out.
+// exit ends the process like a C program, so that functions registered with atexit() run. os.Exit skips them.
 func exit(code int) { C.exit(C.int(code)) }

@@ -24,7 +24,7 @@ func statusOf(err error) int {
 	return 0
 }
 
-// body fetches and closes.
+// body fetches a body and closes the response.
 func body(engine *netcore.Engine, request netcore.Request) ([]byte, error) {
 	response, err := engine.Fetch(context.Background(), request)
 	if err != nil {

@@ -78,7 +78,7 @@ fn cancel(engine: &Engine) -> Result<bool> {
         });
         status_of(transfer.wait())
     });
-    // A closure that says no, and one that panics: neither goes through C.
+    // A closure that returns false, and one that panics: neither unwinds through C.
     let refusing = Events { on_chunk: Some(Box::new(|_| false)), ..Default::default() };
     let refused = status_of(engine.start(&Request::get(&url), refusing)?.wait());
     let hook = take_hook();

@@ -5,11 +5,11 @@
 //! println!("{}", String::from_utf8_lossy(engine.fetch(&Request::get("https://example.com/"))?.body()));
 //! ```
 //!
-//! Owners free what they own when they are dropped. Closures run on the engine's thread and must not block; a panic in one
-//! stops its transfer, and goes on where the transfer is waited for. Dropping an engine cancels what is under way and waits
-//! for its end.
+//! Values free what they own when they are dropped. Closures run on the engine's thread and must not block. A panic in one
+//! stops its transfer, and resumes in the thread that waits for the transfer. Dropping an engine cancels all transfers in
+//! flight and waits for their end.
 
-// It is copied into programs, and none of them calls all of it.
+// The file is copied into programs, and no program calls all of it.
 #![allow(dead_code)]
 
 use std::ffi::{c_void, CStr, CString};
@@ -21,18 +21,18 @@ use std::sync::mpsc;
 #[path = "raw.rs"]
 pub mod raw;
 
-/// What every failure is.
+/// The error of every failure.
 #[derive(Debug, Clone)]
 pub struct Error {
     /// The C status.
     pub status: i32,
-    /// The library's line.
+    /// The library's message.
     pub message: String,
 }
 
 impl Error {
     fn of(status: i32, detail: &raw::Error) -> Error {
-        // SAFETY: the library ends the message with a NUL.
+        // SAFETY: the library terminates the message with a NUL.
         let message = unsafe { CStr::from_ptr(detail.message.as_ptr()) };
         Error { status, message: message.to_string_lossy().into_owned() }
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The outcome of a call.
+/// The result of a call.
 pub type Result<T> = std::result::Result<T, Error>;
 
 fn check(call: impl FnOnce(&mut raw::Error) -> i32) -> Result<()> {
@@ -69,7 +69,7 @@ macro_rules! owner {
         pub struct $name(*mut c_void);
         impl Drop for $name {
             fn drop(&mut self) {
-                // SAFETY: made by the library, and given back once.
+                // SAFETY: created by the library, and released once.
                 unsafe { $release(self.0) }
             }
         }
@@ -77,19 +77,19 @@ macro_rules! owner {
 }
 
 owner!(
-    /// What came back; its slices live as long as it does.
+    /// A response. Its slices live as long as it does.
     Response, raw::nc_response_release);
 owner!(
-    /// Whom TLS believes.
+    /// A TLS trust policy.
     Trust, raw::nc_trust_release);
 owner!(
-    /// JSON of a shape, checked while it arrives.
+    /// The JSON shape that a response is checked against while it arrives.
     Expectation, raw::nc_expectation_release);
 owner!(
-    /// A directory of entries, each whole or absent.
+    /// A directory of entries, each complete or absent.
     Store, raw::nc_store_free);
 
-// SAFETY: the C documentation calls these thread-safe; all but the store are immutable and counted atomically.
+// SAFETY: the C documentation calls these thread-safe; all except the store are immutable and counted atomically.
 unsafe impl Send for Response {}
 unsafe impl Sync for Response {}
 unsafe impl Send for Trust {}
@@ -108,20 +108,20 @@ impl Response {
 
     /// The decoded body.
     pub fn body(&self) -> &[u8] {
-        // SAFETY: borrowed from the response, as the lifetime says.
+        // SAFETY: borrowed from the response, whose lifetime bounds it.
         unsafe { raw::nc_response_body(self.0).bytes() }
     }
 }
 
 impl Clone for Response {
     fn clone(&self) -> Response {
-        // SAFETY: another reference of the same response.
+        // SAFETY: another reference to the same response.
         Response(unsafe { raw::nc_response_retain(self.0) })
     }
 }
 
 impl Trust {
-    /// Believes the authorities in a PEM file, and of a host's chain only those with one of the pins.
+    /// Trusts the authorities in a PEM file, and requires one of the pins in the chain of a matching host.
     pub fn pinned(ca_file: &str, hosts: &str, pins: &[&str]) -> Result<Trust> {
         let pins: Vec<raw::Slice> = pins.iter().map(|pin| raw::Slice::of(pin.as_bytes())).collect();
         let rule = raw::TrustRule {
@@ -139,7 +139,7 @@ impl Trust {
             ..Default::default()
         };
         let mut out = null_mut();
-        // SAFETY: the options and what they view live until the call returns; the library copies them.
+        // SAFETY: the options and what they point to live until the call returns; the library copies them.
         check(|err| unsafe { raw::nc_trust_new(&mut out, &options, err) })?;
         Ok(Trust(out))
     }
@@ -152,7 +152,7 @@ impl Expectation {
         // SAFETY: the document lives until the call returns.
         check(|err| unsafe { raw::nc_shape_parse(&mut shape, raw::Slice::of(document.as_bytes()), err) })?;
         let options = raw::ExpectationOptions { shape, ..Default::default() };
-        // SAFETY: the expectation takes a reference of its own to the shape, so that ours ends here.
+        // SAFETY: the expectation has its own reference to the shape, so ours can be released.
         let made = check(|err| unsafe { raw::nc_expectation_new(&mut out, &options, err) });
         unsafe { raw::nc_shape_release(shape) };
         made.map(|()| Expectation(out))
@@ -160,7 +160,7 @@ impl Expectation {
 }
 
 impl Store {
-    /// Opens a directory, making it where it is missing.
+    /// Opens a directory, and creates it if it is missing.
     pub fn open(directory: &str) -> Result<Store> {
         let directory = CString::new(directory).map_err(|_| Error { status: 1, message: "a NUL in a path".into() })?;
         let options = raw::StoreOptions { directory: directory.as_ptr(), ..Default::default() };
@@ -170,14 +170,14 @@ impl Store {
         Ok(Store(out))
     }
 
-    /// Puts a body under a key.
+    /// Stores a body under a key.
     pub fn put(&self, key: &[u8], body: &[u8]) -> Result<()> {
         let draft = raw::StoreDraft { key: raw::Slice::of(key), ..Default::default() };
         // SAFETY: borrowed for the call.
         check(|err| unsafe { raw::nc_store_put(self.0, &draft, raw::Slice::of(body), err) })
     }
 
-    /// Finds a body; None when there is none.
+    /// Returns the body of a key, or None.
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut entry = raw::StoreEntry::default();
         // SAFETY: the entry's slices point into the room, and are copied before it is freed.
@@ -191,7 +191,7 @@ impl Store {
     }
 }
 
-/// What to ask; everything that is borrowed lives at least until it is submitted.
+/// A request to send. Everything it borrows lives at least until it is submitted.
 #[derive(Default, Clone, Copy)]
 pub struct Request<'a> {
     pub url: &'a str,
@@ -215,7 +215,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What a transfer tells while it goes: `on_chunk` gets the body's pieces and says whether to go on.
+/// Callbacks of a transfer. `on_chunk` gets the body's pieces, and returns false to stop.
 #[derive(Default)]
 pub struct Events {
     pub on_head: Option<Box<dyn FnMut() + Send>>,
@@ -225,7 +225,7 @@ pub struct Events {
 type Panic = Box<dyn std::any::Any + Send>;
 type Outcome<T> = std::result::Result<Result<T>, Panic>;
 
-/// The only thing that C keeps: from submit to on_done, which takes it back.
+/// The only value that C keeps: from submit to on_done, which takes it back.
 struct Told<T> {
     events: Events,
     panic: Option<Panic>,
@@ -233,7 +233,7 @@ struct Told<T> {
 }
 
 impl<T> Told<T> {
-    /// Runs a closure; no panic may run through C.
+    /// Runs a closure. No panic may unwind through C.
     fn guarded(&mut self, run: impl FnOnce(&mut Events) -> bool) -> i32 {
         match catch_unwind(AssertUnwindSafe(|| run(&mut self.events))) {
             Ok(true) => raw::CONTINUE,
@@ -247,19 +247,19 @@ impl<T> Told<T> {
 
     fn end(self, value: T, detail: &raw::Error) {
         let Told { events, panic, out } = self;
-        // What the closures own ends here, and may panic as they may.
+        // The closures' values are dropped here, and may panic.
         let late = catch_unwind(AssertUnwindSafe(|| drop(events))).err();
         let outcome = match (panic.or(late), detail.status) {
             (Some(panic), _) => Err(panic),
             (None, raw::OK) => Ok(Ok(value)),
             (None, status) => Ok(Err(Error::of(status, detail))),
         };
-        let _ = out.send(outcome); // nobody may be waiting any more
+        let _ = out.send(outcome); // the receiver may be gone
     }
 }
 
 unsafe extern "C" fn head_came(ctx: *mut c_void, _id: u64, _head: *const c_void, _is_last: bool) -> i32 {
-    // SAFETY: the library hands back what submit was given, on one thread, until on_done.
+    // SAFETY: the library passes the pointer given to submit, on one thread, until on_done.
     let told = unsafe { &mut *ctx.cast::<Told<Response>>() };
     told.guarded(|events| {
         if let Some(on_head) = &mut events.on_head {
@@ -276,7 +276,7 @@ unsafe extern "C" fn body_came(ctx: *mut c_void, _id: u64, bytes: raw::Slice) ->
 }
 
 unsafe extern "C" fn transfer_ended(ctx: *mut c_void, _id: u64, response: *mut c_void, error: *const raw::Error) {
-    // SAFETY: called once, last: the box comes back. The response is borrowed, so a reference is taken.
+    // SAFETY: called once, as the last callback: the box comes back. The response is borrowed, so a reference is taken.
     unsafe {
         let told = Box::from_raw(ctx.cast::<Told<Response>>());
         told.end(Response(raw::nc_response_retain(response)), &*error);
@@ -290,7 +290,7 @@ unsafe extern "C" fn download_ended(
     unsafe { Box::from_raw(ctx.cast::<Told<u64>>()).end((*result).byte_count, &*error) }
 }
 
-/// One loop thread with its connections; shared by reference, or in an Arc.
+/// One event loop thread with its connections. Share it by reference, or in an Arc.
 pub struct Engine(*mut c_void);
 
 // SAFETY: "Thread-safe" in the C documentation.
@@ -299,7 +299,7 @@ unsafe impl Sync for Engine {}
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // SAFETY: nobody else holds it. In a callback it cannot wait, and is released.
+        // SAFETY: no other reference exists. In a callback it cannot wait, and is released.
         unsafe {
             if raw::nc_engine_close(self.0, raw::UNLIMITED) == raw::USAGE {
                 raw::nc_engine_release(self.0);
@@ -308,14 +308,14 @@ impl Drop for Engine {
     }
 }
 
-/// Names what is under way to other threads. Fetches and downloads are counted apart.
+/// Identifies a transfer in flight to other threads. Fetches and downloads have separate ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Id {
     Fetch(u64),
     Download(u64),
 }
 
-/// One under way; dropping it lets it go on, and forgets what comes of it.
+/// A transfer in flight. Dropping it does not cancel it; its result is discarded.
 pub struct Transfer<'a, T> {
     engine: &'a Engine,
     id: Id,
@@ -323,17 +323,17 @@ pub struct Transfer<'a, T> {
 }
 
 impl<T> Transfer<'_, T> {
-    /// Names it to other threads; see Engine::cancel.
+    /// Returns its id for other threads; see Engine::cancel.
     pub fn id(&self) -> Id {
         self.id
     }
 
-    /// Asks for its end; harmless when it has ended.
+    /// Cancels it. Allowed after its end.
     pub fn cancel(&self) {
         self.engine.cancel(self.id)
     }
 
-    /// Waits for the end. In a callback, whose thread would wait for itself, it is an error.
+    /// Waits for the end. In a callback, whose thread would wait for itself, it returns an error.
     pub fn wait(self) -> Result<T> {
         // SAFETY: the engine lives as long as this borrow.
         if unsafe { raw::nc_engine_is_on_loop(self.engine.0) } {
@@ -348,7 +348,7 @@ impl<T> Transfer<'_, T> {
 }
 
 impl Engine {
-    /// Starts an engine of the default options.
+    /// Starts an engine with the default options.
     pub fn new() -> Result<Engine> {
         let mut out = null_mut();
         // SAFETY: NULL options are the default.
@@ -356,7 +356,7 @@ impl Engine {
         Ok(Engine(out))
     }
 
-    /// Asks, and tells what happens.
+    /// Sends a request, and calls the closures of `events`.
     pub fn start(&self, request: &Request<'_>, events: Events) -> Result<Transfer<'_, Response>> {
         let on_body: Option<raw::BodyFn> = if events.on_chunk.is_some() { Some(body_came) } else { None };
         let (out, done) = mpsc::channel();
@@ -369,18 +369,19 @@ impl Engine {
             on_progress: null_mut(),
         };
         let mut id = 0;
-        // SAFETY: request and sink are copied. When the request was not accepted on_done never comes: the box is ours.
+        // SAFETY: request and sink are copied. If the request was not accepted, on_done is never called, and the box is
+        // ours.
         check(|err| unsafe { raw::nc_engine_submit(self.0, &request.raw(), &sink, &mut id, err) })
             .inspect_err(|_| drop(unsafe { Box::from_raw(ctx) }))?;
         Ok(Transfer { engine: self, id: Id::Fetch(id), done })
     }
 
-    /// Asks and waits.
+    /// Sends a request and waits.
     pub fn fetch(&self, request: &Request<'_>) -> Result<Response> {
         self.start(request, Events::default())?.wait()
     }
 
-    /// Fetches into a file, resuming what is there of it; gives its length.
+    /// Fetches into a file, resuming a partial file. Returns the file's length.
     pub fn download(&self, request: &Request<'_>, path: &str) -> Result<Transfer<'_, u64>> {
         let (out, done) = mpsc::channel();
         let ctx = Box::into_raw(Box::new(Told::<u64> { events: Events::default(), panic: None, out }));
@@ -398,7 +399,7 @@ impl Engine {
         Ok(Transfer { engine: self, id: Id::Download(id), done })
     }
 
-    /// Ends a fetch or a download from any thread; unknown ids are harmless.
+    /// Cancels a fetch or a download from any thread. Unknown ids are ignored.
     pub fn cancel(&self, id: Id) {
         // SAFETY: a live engine.
         unsafe {

@@ -28,13 +28,13 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Views bytes that outlive the call they are given to.
+    /// Returns a view of bytes that outlive the call.
     pub fn of(bytes: &[u8]) -> Slice {
         Slice { data: bytes.as_ptr(), length: bytes.len() }
     }
 
     /// # Safety
-    /// What it was taken from has to outlive `'a`.
+    /// The viewed bytes must outlive `'a`.
     pub unsafe fn bytes<'a>(self) -> &'a [u8] {
         if self.length == 0 {
             return &[];
@@ -43,7 +43,7 @@ impl Slice {
     }
 }
 
-/// A struct of C: all zero where nothing is said, and able to say where its fields lie.
+/// Defines a C struct: zero by default, and with a function that returns the offsets of its fields.
 macro_rules! c_struct {
     ($name:ident, $c:literal, $($field:ident: $kind:ty),*) => {
         #[repr(C)]
@@ -53,7 +53,7 @@ macro_rules! c_struct {
         }
         impl Default for $name {
             fn default() -> $name {
-                // SAFETY: numbers, pointers, and functions that may be absent: zero is a value of each.
+                // SAFETY: the fields are numbers, pointers and optional functions; zero is a valid value of each.
                 unsafe { std::mem::zeroed() }
             }
         }

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// One small app for each system that NetKit takes the place of. Each talks to a stub of its own, says what it did, and
-// ends with 1 if it was not what it should be:
+// One small app for each library that NetKit can replace. Each uses its own stub, prints what it did, and exits with 1
+// if a result was wrong:
 //
 //     swift run --package-path Examples/swift ytk-style
 let netKit: [Target.Dependency] = [

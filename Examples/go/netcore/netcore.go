@@ -5,9 +5,9 @@
 //	response, err := engine.Fetch(ctx, netcore.Request{URL: "https://example.com/"})
 //	defer response.Close()
 //
-// What has Close is closed by its owner. Functions given to the package run on the engine's own thread and must not
-// block; a panic in one ends the transfer and comes back as its error. Nothing of Go's memory stays in C: requests are
-// copied into C memory for the call, and callbacks are named by a cgo.Handle.
+// The owner of a value with a Close method must close it. Functions passed to the package run on the engine's thread and
+// must not block. A panic in one ends the transfer and is returned as its error. C keeps no Go memory: requests are
+// copied into C memory for the call, and callbacks are identified by a cgo.Handle.
 package netcore
 
 /*
@@ -27,17 +27,17 @@ import (
 	"unsafe"
 )
 
-// ErrClosed is what a call with something that was closed returns: a closed policy is not taken for none.
+// ErrClosed is returned by a call with a closed value. A closed policy never counts as no policy.
 var ErrClosed = errors.New("netcore: it is closed")
 
-// Statuses that callers ask for by name; the rest have their numbers in netcore/status.h.
+// Statuses that callers often compare with. The other numbers are in netcore/status.h.
 const (
 	ShapeMismatch = int(C.NC_ERR_SHAPE_MISMATCH)
 	PinMismatch   = int(C.NC_ERR_PIN_MISMATCH)
 	Cancelled     = int(C.NC_ERR_CANCELLED)
 )
 
-// Error is what every failure is.
+// Error is the type of every failure.
 type Error struct {
 	Status  int
 	Name    string
@@ -47,7 +47,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Name + ": " + e.Message }
 
-// Unwrap is what ended the context, when that cancelled the transfer.
+// Unwrap returns the context's error, if that cancelled the transfer.
 func (e *Error) Unwrap() error { return e.cause }
 
 func failure(status C.nc_status, detail *C.nc_error) error {
@@ -57,7 +57,7 @@ func failure(status C.nc_status, detail *C.nc_error) error {
 	return &Error{int(status), C.GoString(C.nc_status_name(status)), C.GoString(&detail.message[0]), nil}
 }
 
-// arena holds what a call views, in C memory, until the call has returned.
+// arena holds the arguments of a call in C memory until the call returns.
 type arena []unsafe.Pointer
 
 func (a *arena) slice(text string) C.nc_slice {
@@ -87,10 +87,10 @@ func (a *arena) free() {
 	}
 }
 
-// Trust says whom TLS believes.
+// Trust is a TLS trust policy.
 type Trust struct{ raw *C.nc_trust }
 
-// NewPinnedTrust believes the authorities of a PEM file, and of a host's chain only those with one of the pins.
+// NewPinnedTrust trusts the authorities of a PEM file, and requires one of the pins in the chain of a matching host.
 func NewPinnedTrust(caFile, hosts string, pins ...string) (*Trust, error) {
 	var kept arena
 	defer kept.free()
@@ -106,10 +106,10 @@ func NewPinnedTrust(caFile, hosts string, pins ...string) (*Trust, error) {
 	return trust, nil
 }
 
-// Close gives the policy up; requests that were started keep theirs.
+// Close releases the policy. Started requests keep it alive.
 func (t *Trust) Close() { C.nc_trust_release(t.raw); t.raw = nil }
 
-// Expectation is JSON of a shape, checked while it arrives.
+// Expectation is the JSON shape that a response is checked against while it arrives.
 type Expectation struct{ raw *C.nc_expectation }
 
 // NewExpectation compiles a shape document.
@@ -121,7 +121,7 @@ func NewExpectation(shape string) (*Expectation, error) {
 	if err := failure(C.nc_shape_parse(&compiled, kept.slice(shape), &detail), &detail); err != nil {
 		return nil, err
 	}
-	defer C.nc_shape_release(compiled) // the expectation has a reference of its own
+	defer C.nc_shape_release(compiled) // the expectation has its own reference
 	expectation := &Expectation{}
 	options := C.nc_expectation_options{shape: compiled}
 	if err := failure(C.nc_expectation_new(&expectation.raw, &options, &detail), &detail); err != nil {
@@ -130,13 +130,13 @@ func NewExpectation(shape string) (*Expectation, error) {
 	return expectation, nil
 }
 
-// Close gives the expectation up.
+// Close releases the expectation.
 func (e *Expectation) Close() { C.nc_expectation_release(e.raw); e.raw = nil }
 
-// Store is a directory of entries, each whole or absent.
+// Store is a directory of entries, each complete or absent.
 type Store struct{ raw *C.nc_store }
 
-// OpenStore opens a directory, making it where it is missing.
+// OpenStore opens a directory, and creates it if it is missing.
 func OpenStore(directory string) (*Store, error) {
 	var detail C.nc_error
 	if strings.Contains(directory, "\x00") {
@@ -152,10 +152,10 @@ func OpenStore(directory string) (*Store, error) {
 	return store, nil
 }
 
-// Close closes the store; the entries stay.
+// Close closes the store. The entries stay.
 func (s *Store) Close() { C.nc_store_free(s.raw); s.raw = nil }
 
-// Put puts a body under a key.
+// Put stores a body under a key.
 func (s *Store) Put(key string, body []byte) error {
 	if s.raw == nil {
 		return ErrClosed
@@ -167,7 +167,7 @@ func (s *Store) Put(key string, body []byte) error {
 	return failure(C.nc_store_put(s.raw, &draft, kept.slice(string(body)), &detail), &detail)
 }
 
-// Get finds a body; the second value tells whether it is there.
+// Get returns the body of a key; the second result is false if there is none.
 func (s *Store) Get(key string) ([]byte, bool, error) {
 	if s.raw == nil {
 		return nil, false, ErrClosed
@@ -189,13 +189,13 @@ func (s *Store) Get(key string) ([]byte, bool, error) {
 	return C.GoBytes(unsafe.Pointer(entry.body.data), C.int(entry.body.length)), true, nil
 }
 
-// Response is what came back.
+// Response is the response to a request.
 type Response struct{ raw *C.nc_response }
 
-// Close gives the response's memory back.
+// Close releases the response.
 func (r *Response) Close() { C.nc_response_release(r.raw); r.raw = nil }
 
-// Status is the status code; 0 after Close.
+// Status returns the status code; 0 after Close.
 func (r *Response) Status() int {
 	if r.raw == nil {
 		return 0
@@ -203,7 +203,7 @@ func (r *Response) Status() int {
 	return int(C.nc_response_status(r.raw))
 }
 
-// Body copies the decoded body; nothing after Close.
+// Body returns a copy of the decoded body; nil after Close.
 func (r *Response) Body() []byte {
 	if r.raw == nil {
 		return nil
@@ -212,7 +212,7 @@ func (r *Response) Body() []byte {
 	return C.GoBytes(unsafe.Pointer(body.data), C.int(body.length))
 }
 
-// Request is what to ask. OnHead and OnChunk are called on the engine's thread; with OnChunk the body goes there.
+// Request is a request to send. OnHead and OnChunk are called on the engine's thread. With OnChunk the body goes there.
 type Request struct {
 	URL         string
 	Trust       *Trust
@@ -241,11 +241,11 @@ type outcome struct {
 	err      error
 }
 
-// told is what a handle names from the start of a transfer to its end.
+// told is the state of a transfer that its handle identifies from start to end.
 type told struct {
 	request Request
 	panic   any
-	done    chan outcome // with room for one: the loop never waits
+	done    chan outcome // with room for one: the event loop never blocks
 }
 
 func (t *told) guarded(run func() bool) (goesOn bool) {
@@ -295,13 +295,13 @@ func goDownloaded(handle C.uintptr_t, count C.uint64_t, detail *C.nc_error) {
 	it.Delete()
 }
 
-// Engine is one loop thread with its connections. Goroutines may share it.
+// Engine is one event loop thread with its connections. Goroutines may share it.
 type Engine struct {
-	mutex sync.RWMutex // shared by calls, none of which waits: Close frees nothing under them
+	mutex sync.RWMutex // read-locked by calls, none of which waits, so that Close frees nothing they use
 	raw   *C.nc_engine
 }
 
-// NewEngine starts an engine of the default options.
+// NewEngine starts an engine with the default options.
 func NewEngine() (*Engine, error) {
 	var detail C.nc_error
 	engine := &Engine{}
@@ -311,7 +311,7 @@ func NewEngine() (*Engine, error) {
 	return engine, nil
 }
 
-// Close cancels what is under way and waits for its end; in a callback, which cannot wait, it does not.
+// Close cancels everything in flight and waits for it to end. In a callback, which cannot wait, it returns immediately.
 func (e *Engine) Close() {
 	e.mutex.Lock()
 	raw := e.raw
@@ -322,7 +322,7 @@ func (e *Engine) Close() {
 	}
 }
 
-// use calls with the engine, unless it is closed.
+// use calls a function with the engine, unless it is closed.
 func (e *Engine) use(call func(raw *C.nc_engine) error) error {
 	e.mutex.RLock()
 	defer e.mutex.RUnlock()
@@ -332,7 +332,8 @@ func (e *Engine) use(call func(raw *C.nc_engine) error) error {
 	return call(e.raw)
 }
 
-// Fetch asks and waits; when the context ends first, the transfer is cancelled. The caller closes the response.
+// Fetch sends a request and waits. If the context ends first, the transfer is cancelled. The caller closes the
+// response.
 func (e *Engine) Fetch(ctx context.Context, request Request) (*Response, error) {
 	var kept arena
 	defer kept.free()
@@ -353,8 +354,8 @@ func (e *Engine) Fetch(ctx context.Context, request Request) (*Response, error) 
 	return result.response, nil
 }
 
-// Download fetches into a file, resuming what is there of it; it tells the file's length. The body goes nowhere else,
-// so that a request with OnHead or OnChunk is refused.
+// Download fetches into a file, resuming a partial file. It returns the file's length. The body goes nowhere else, so a
+// request with OnHead or OnChunk is rejected.
 func (e *Engine) Download(ctx context.Context, request Request, path string) (uint64, error) {
 	if request.OnHead != nil || request.OnChunk != nil {
 		return 0, errors.New("netcore: a download calls neither OnHead nor OnChunk")
@@ -375,7 +376,7 @@ func (e *Engine) Download(ctx context.Context, request Request, path string) (ui
 	return result.bytes, result.err
 }
 
-// run starts something and waits for its end, or for the context's and then for its end.
+// run starts an operation and waits for its end. If the context ends first, it cancels the operation and waits too.
 func (e *Engine) run(ctx context.Context, request Request,
 	start func(*C.nc_engine, C.uintptr_t, *C.nc_error) C.nc_status, cancel func(*C.nc_engine)) outcome {
 	if err := ctx.Err(); err != nil {
@@ -390,7 +391,7 @@ func (e *Engine) run(ctx context.Context, request Request,
 		var detail C.nc_error
 		return failure(start(raw, C.uintptr_t(handle), &detail), &detail)
 	}); err != nil {
-		handle.Delete() // nothing will be told of it
+		handle.Delete() // no callback will use it
 		return outcome{err: err}
 	}
 	select {

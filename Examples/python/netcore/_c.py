@@ -11,7 +11,7 @@ from ctypes import c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from typing import Any
 
 _path = os.environ.get("NETCORE_LIBRARY") or ctypes.util.find_library("netcore") or "libnetcore.so.0"
-# CDLL lets go of the interpreter's lock during each call, and takes it again for each callback.
+# CDLL releases the interpreter's lock during each call, and takes it again for each callback.
 lib = ctypes.CDLL(_path)
 
 UNLIMITED = 0xFFFFFFFF

@@ -46,7 +46,7 @@ struct Main {
         let saved = try await agent.save(Request<Bytes>("file"), to: "/tmp/netkit-af-style").value
         print("download:", saved.byteCount, "bytes")
 
-        // What came with a status that is no success is in the error.
+        // The error contains the body of an unsuccessful status.
         do {
             _ = try await agent.send(Request<Person>("missing"))
             throw NetError(.internal, "404 was a success")

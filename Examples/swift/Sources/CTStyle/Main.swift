@@ -1,5 +1,5 @@
-// CTNetworking's idiom: services with environments and signatures, hooks around each call, and tokens that are refreshed
-// by what a body says.
+// CTNetworking's idiom: services with environments and signatures, hooks around each call, and tokens that are
+// refreshed when a body reports that they have expired.
 import NetKit
 import NetKitTesting
 
@@ -7,7 +7,7 @@ struct Order: Decodable, Sendable {
     var number: Int
 }
 
-/// What CTNetworking calls an API manager.
+/// CTNetworking calls this an API manager.
 struct LastOrder: Endpoint {
     typealias Value = Order
     let service: Service?
@@ -21,7 +21,7 @@ struct LastOrder: Endpoint {
 struct Main {
     static func main() async throws {
         let stub = StubTransport()
-        // The first answer says with status 200 that the token is over.
+        // The first response reports with status 200 that the token has expired.
         stub.answer(
             "http://dev.example/v1/orders/last", with: .json(#"{"id": "expired_access_token"}"#),
             .json(#"{"number": 7}"#))

@@ -1,9 +1,9 @@
 // HZYNetwork's idiom: a request with a parameter source, reformers and validators, and a configurator for what a group
-// of requests has in common.
+// of requests shares.
 import NetKit
 import NetKitTesting
 
-/// The parameter source, an object that somebody else keeps.
+/// The parameter source, an object that another object owns.
 final class SearchForm: ParameterDelegate {
     let words: String
 
@@ -49,7 +49,7 @@ struct Main {
             ValidateParameters { parameters, _ in
                 guard case .string(let words)? = parameters?["q"], words.count > 1 else { throw TooShort() }
             },
-            // The response reformer: what is in the envelope.
+            // The response reformer: returns the contents of the envelope.
             ReformResponse { response in
                 var response = response
                 guard let data = try JSONValue(response.bytes)["data"] else { throw NetError(.undecodable, "no data") }

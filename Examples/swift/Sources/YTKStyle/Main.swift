@@ -13,7 +13,7 @@ struct HotCities: Endpoint {
 
     let path = "cities/hot"
     var parameters: Parameters? { ["count": .init(count)] }
-    // What YTKNetwork calls a JSON validator.
+    // YTKNetwork calls this a JSON validator.
     let shape: JSONShape? = [["name": .string]]
 }
 
