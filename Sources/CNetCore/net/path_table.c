@@ -110,7 +110,7 @@ static void sweep(nc_path_rows *rows, size_t size, uint32_t dump) {
     }
 }
 
-/* --- routes that go without a word --- */
+/* --- routes that are removed without a message --- */
 
 static nc_path_route *route_at(const nc_path_table *table, size_t i) {
     return (nc_path_route *)table->routes.items + i;
