@@ -17,8 +17,8 @@ from ._values import Expectation, NetError, Response, Trust, check
 Chunk = Callable[[bytes], Any]
 Progress = Callable[[int, Optional[int]], Any]
 
-# C is handed a number, never an object: what it names is looked up here, and taken out when on_done has come. Each step
-# is one of the interpreter's own, so that no lock is held while the garbage collector closes an engine.
+# C gets a number, never an object. The number is looked up here, and removed after on_done. Each step is atomic in the
+# interpreter, so no lock is held while the garbage collector closes an engine.
 _waiting: Dict[int, "_Pending"] = {}
 _numbers = itertools.count(1)
 
@@ -27,7 +27,7 @@ class _Pending:
     """A transfer or download that C may still speak of."""
 
     def __init__(self, engine: "Engine", on_chunk: Optional[Chunk] = None, on_progress: Optional[Progress] = None) -> None:
-        # Not the engine itself, which ends with its last reference while transfers are under way.
+        # Not the engine itself, which ends with its last reference while transfers are in flight.
         self.engine = weakref.ref(engine)
         self.on_chunk = on_chunk
         self.on_progress = on_progress
@@ -86,7 +86,7 @@ def _on_body(ctx: int, identifier: int, piece: _c.Slice) -> int:
 
 @_c.DONE_FN
 def _on_done(ctx: int, identifier: int, response: int, error: Any) -> None:
-    # The response is borrowed: a reference of our own keeps it.
+    # The response is borrowed, so a reference is taken.
     _waiting[ctx].end(Response(_c.lib.nc_response_retain(response)), error.contents)
 
 
@@ -147,7 +147,7 @@ class Engine:
     _raw: Optional[int] = None
 
     def __init__(self) -> None:
-        # Held for calls that do not wait: an engine is not freed under one.
+        # Held during calls that do not wait, so that the engine is not freed meanwhile.
         self._guard = threading.Lock()
         raw, error = c_void_p(), _c.Error()
         check(_c.lib.nc_engine_new(byref(raw), None, byref(error)), error)
@@ -260,7 +260,7 @@ def _described(url: str, method: str, headers: Optional[Mapping[str, str]], body
     return request, kept + [texts, fields]
 
 
-# A callback needs the interpreter: what is still open when it ends is closed before.
+# A callback needs the interpreter, so open engines are closed before it ends.
 _engines: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 
