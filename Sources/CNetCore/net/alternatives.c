@@ -110,7 +110,7 @@ void nc_alternatives_learn(nc_transfer *transfer) {
     nc_buf_deinit(&field);
 }
 
-/* --- taking it --- */
+/* --- choosing a route --- */
 
 /// Returns the protocols that the hop may use.
 static uint8_t protocols_of(const nc_transfer *transfer) {

@@ -142,7 +142,7 @@ static nc_status name_target(question *asked, const nc_transfer *transfer, bool 
     return nc_buf_status(&asked->target);
 }
 
-/* --- which answer --- */
+/* --- choosing a scheme --- */
 
 static uint32_t schemes_of(const nc_transfer *transfer, uint8_t party) {
     const nc_extras *extras = transfer->description.extras;

@@ -98,7 +98,7 @@ nc_status nc_cookies_read(nc_engine *engine, nc_error *told) {
     return status;
 }
 
-/* --- where a request goes --- */
+/* --- cookie targets --- */
 
 /// A cookie target. Its host may point into the struct, so it must not be moved.
 typedef struct found_place {

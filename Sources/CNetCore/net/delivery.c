@@ -24,7 +24,7 @@ enum { MAX_PIECES_A_TURN = 64 };
 /// Maximum number of content coding fields, independent of the requested limit.
 enum { MAX_CODING_FIELDS = 16 };
 
-/* --- giving out --- */
+/* --- delivery --- */
 
 uint64_t nc_delivery_max_bytes(const nc_transfer *transfer) {
     const nc_extras *extras = transfer->description.extras;
@@ -168,7 +168,7 @@ nc_status nc_delivery_take(nc_transfer *transfer, nc_slice bytes) {
     return status;
 }
 
-/* --- a body's course --- */
+/* --- body lifecycle --- */
 
 bool nc_delivery_is_pending(const nc_transfer *transfer) {
     const nc_delivery *delivery = &transfer->delivery;

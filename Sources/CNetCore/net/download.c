@@ -13,7 +13,7 @@
 
 enum { MAX_ERROR_BODY_BYTES = 1024 * 1024 };
 
-/* --- birth and death --- */
+/* --- creation --- */
 
 static nc_status refuse(nc_error *err, const char *what) {
     return nc_error_set(err, NC_ERR_USAGE, 0, -1, "%s", what);

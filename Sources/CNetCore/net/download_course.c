@@ -48,7 +48,7 @@ static nc_download *arrived(nc_answer *answer) {
     return download;
 }
 
-/* --- beginning --- */
+/* --- start --- */
 
 static void ask_primary(nc_download *download, nc_segment *segment) {
     segment->is_primary = true;
@@ -113,7 +113,7 @@ void nc_download_prepared(nc_answer *answer) {
     nc_download_step_on(download);
 }
 
-/* --- a head was accepted --- */
+/* --- accepted head --- */
 
 /// Names the file after the head or the URL.
 static bool name_file(nc_download *download, const nc_response *response) {
@@ -221,7 +221,7 @@ void nc_download_place_known(nc_download *download) {
     nc_download_work(download, nc_download_open, opened);
 }
 
-/* --- while it runs --- */
+/* --- checkpoints and progress --- */
 
 static void claimed(nc_answer *answer) {
     nc_download *download = arrived(answer);
@@ -274,7 +274,7 @@ void nc_download_note_bytes(nc_download *download, uint64_t bytes) {
     }
 }
 
-/* --- going on --- */
+/* --- next steps --- */
 
 static void cancel_active(nc_download *download) {
     for (size_t i = 0; i < download->segment_count; i++) {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- where things are --- */
+/* --- destination --- */
 
 static nc_slice parent_of(nc_slice path) {
     size_t at = path.length;
@@ -67,7 +67,7 @@ static nc_status settle_target(nc_download *download, const char *path, bool *is
     return download->target != NULL ? NC_OK : no_memory(download);
 }
 
-/* --- the jobs --- */
+/* --- jobs --- */
 
 static nc_status prepare(nc_download *download) {
     nc_partial *partial = &download->partial;

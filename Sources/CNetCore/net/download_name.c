@@ -196,7 +196,7 @@ bool nc_url_last_component(nc_buf *out, nc_slice url) {
     return true;
 }
 
-/* --- what may stand in a directory --- */
+/* --- safe names --- */
 
 /// Returns true for formatting characters, which reorder or hide text, for C1 controls and for noncharacters.
 static bool is_unseen(const uint8_t *bytes, size_t length) {

@@ -128,7 +128,7 @@ nc_status nc_partial_claim(nc_partial *partial, nc_slice record, nc_error *err) 
     return write_record(partial, record, syncs, err);
 }
 
-/* --- the part --- */
+/* --- partial file --- */
 
 static nc_status lock(nc_partial *partial, nc_error *err) {
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -341,7 +341,7 @@ void nc_partial_discard(nc_partial *partial) {
     }
 }
 
-/* --- the end --- */
+/* --- completion --- */
 
 // A kill leaves more bytes than the checkpoint, and the total length may become known only later.
 nc_status nc_partial_trim(nc_partial *partial, uint64_t whole_bytes, nc_error *err) {

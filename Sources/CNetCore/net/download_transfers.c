@@ -299,7 +299,7 @@ static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
     return NC_CONTINUE;
 }
 
-/* --- the end of a transfer --- */
+/* --- end of a transfer --- */
 
 static bool is_full(const nc_segment *segment) {
     return segment->end != NC_LENGTH_UNKNOWN && segment->start + segment->done == segment->end &&

@@ -19,7 +19,7 @@ void nc_engine_heed_clock(nc_engine *engine) {
     engine->loop.clock_ahead_s = is_set_back || ahead_s > most_s ? ahead_s : most_s;
 }
 
-/* --- making and freeing --- */
+/* --- creation --- */
 
 static uint32_t or_default(uint32_t value, uint32_t fallback) {
     return value != 0 ? value : fallback;
@@ -363,7 +363,7 @@ nc_status nc_engine_wait(nc_engine *engine, nc_transfer_id id, uint32_t timeout_
     return status;
 }
 
-/* --- the end --- */
+/* --- closing --- */
 
 void nc_engine_finish(nc_engine *engine) {
     ask_to_end(engine, &engine->shared.mailbox.is_finishing);

@@ -146,7 +146,7 @@ size_t nc_flow_receive(nc_transfer *transfer, nc_slice bytes) {
     return bytes.length;
 }
 
-/* --- resting and going on --- */
+/* --- pausing and resuming --- */
 
 /// Continues after a reason to pause has gone: first with bytes in the decoder, then with libcurl's.
 static void go_on(nc_transfer *transfer) {
@@ -279,7 +279,7 @@ void nc_flow_take_turns(nc_engine *engine) {
     }
 }
 
-/* --- a transfer's and a hop's course --- */
+/* --- transfer and hop lifecycle --- */
 
 nc_status nc_flow_init(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;

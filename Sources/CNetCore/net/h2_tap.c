@@ -292,7 +292,7 @@ bool nc_h2_tap_take_doubt(nc_h2_tap *tap) {
     return is_doubtful;
 }
 
-/* --- what is known --- */
+/* --- results --- */
 
 void nc_h2_stream_leave(nc_h2_stream *stream) {
     nc_list_remove(&stream->link);

@@ -19,7 +19,7 @@ enum { MAX_LANES = 16 };
 /// How often in a row libcurl may request an immediate call without any effect.
 enum { MAX_IDLE_TURNS = 8 };
 
-/* --- what libcurl asks of the loop --- */
+/* --- callbacks of libcurl --- */
 
 /// Counts the sockets that libcurl waits for while a transfer connects.
 static void count_socket(nc_lane *lane, nc_handle *handle, bool was_wanted, bool is_wanted) {
@@ -267,7 +267,7 @@ void nc_lane_await_roots(nc_lane *lane, nc_transfer *transfer) {
     }
 }
 
-/* --- making and closing --- */
+/* --- creation --- */
 
 /// libcurl counts connections in use against its limit. If more are in use, it would close each one as it ends.
 static bool keep_connections(nc_lane *lane) {

@@ -100,7 +100,7 @@ static void read_mail(nc_engine *engine) {
     }
 }
 
-/* --- a round --- */
+/* --- one round --- */
 
 static void collect(nc_engine *engine) {
     nc_link *next;
@@ -245,7 +245,7 @@ static void run(nc_engine *engine) {
     }
 }
 
-/* --- the end --- */
+/* --- closing --- */
 
 static void close_lanes(nc_engine *engine) {
     // The worker first: a result may be on its way to a pool.

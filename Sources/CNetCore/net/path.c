@@ -199,7 +199,7 @@ static void *watch(void *argument) {
     return NULL;
 }
 
-/* --- the public face --- */
+/* --- public functions --- */
 
 static nc_status prepare(nc_path *path, const nc_path_options *options, nc_error *err) {
     if (!nc_path_host_copy(options->host, path->host)) {

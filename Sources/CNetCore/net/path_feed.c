@@ -10,7 +10,7 @@
 /// The kernel's limit of an errno.
 enum { MAX_ERRNO = 4095 };
 
-/* --- what messages mean --- */
+/* --- messages --- */
 
 static void keep(nc_path_feed *feed, nc_status status) {
     if (status != NC_OK) {
@@ -145,7 +145,7 @@ static bool take_reply(nc_path_feed *feed, nc_slice payload, const struct nlmsgh
     return take_record(feed, payload, header, NC_PATH_FROM_DUMP);
 }
 
-/* --- for the rest of the folder --- */
+/* --- interface --- */
 
 void nc_path_feed_init(nc_path_feed *feed, uint32_t port, nc_path_hint_fn hint) {
     *feed = (nc_path_feed){.port = port, .must_dump = true, .hint = hint};

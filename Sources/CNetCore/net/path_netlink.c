@@ -123,7 +123,7 @@ static nc_path_hint read_hint(const char *name, uint32_t index) {
     return strstr(text, "DEVTYPE=wlan\n") != NULL ? NC_PATH_HINT_WLAN : NC_PATH_HINT_NONE;
 }
 
-/* --- the seam --- */
+/* --- path_source.h --- */
 
 static void ignore(void *ctx) {
     (void)ctx;

@@ -7,7 +7,7 @@
 /// More rows of one kind than any system has. Further rows fail as if memory were exhausted.
 enum { MAX_ROWS = 1 << 16, FIRST_CAPACITY = 8 };
 
-/* --- rows: each begins with its mark --- */
+/* --- rows: each begins with a mark --- */
 
 static nc_path_mark *row_at(const nc_path_rows *rows, size_t size, size_t i) {
     return (nc_path_mark *)(void *)((uint8_t *)rows->items + i * size);
@@ -168,7 +168,7 @@ static bool has_route_over(const nc_path_table *table, uint32_t index) {
     return false;
 }
 
-/* --- for the rest of the folder --- */
+/* --- interface --- */
 
 void nc_path_table_deinit(nc_path_table *table) {
     nc_free(table->links.items);

@@ -45,7 +45,7 @@ struct nc_tls_end {
     bool is_read_out;    // OpenSSL has verified all received records
 };
 
-/* --- what a connection brings --- */
+/* --- received messages --- */
 
 static int end_index = -1;
 
@@ -422,7 +422,7 @@ bool nc_tls_has_unread(CURL *easy) {
     return tls != NULL && (SSL_has_pending(tls) || (outer != NULL && SSL_has_pending(outer)));
 }
 
-/* --- how a connection ends --- */
+/* --- end of a connection --- */
 
 static void on_info(const SSL *tls, int where, int alert) {
     nc_tls_end *end = SSL_get_ex_data(tls, end_index);

@@ -26,7 +26,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* --- birth and death --- */
+/* --- creation --- */
 
 nc_status nc_transfer_new(nc_transfer **out, nc_engine *engine, const nc_request *request, const nc_sink *sink,
                           nc_error *err) {
@@ -118,7 +118,7 @@ nc_status nc_transfer_note(nc_transfer *transfer, nc_status status, int32_t nati
     return status;
 }
 
-/* --- the end --- */
+/* --- end --- */
 
 static void deliver(nc_transfer *transfer) {
     nc_engine *engine = transfer->engine;
@@ -233,7 +233,7 @@ static void fail(nc_transfer *transfer, nc_status status, const char *what) {
     nc_transfer_fail(transfer, &err);
 }
 
-/* --- the way through the engine --- */
+/* --- phases --- */
 
 void nc_transfer_enter(nc_transfer *transfer, nc_phase phase) {
     nc_engine *engine = transfer->engine;
