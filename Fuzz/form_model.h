@@ -35,7 +35,7 @@ typedef struct scene {
     unsigned calls;
 } scene;
 
-/// What already exists at the destination, by the scene's slowness; otherwise nothing.
+/// An object that already exists at the destination, by the scene's slowness; for other values nothing.
 enum { PLACE_IS_FILE = 249, PLACE_LEADS_TO_DEVICE = 250, PLACE_IS_PIPE = 251 };
 
 /// File operations of the scene.

@@ -18,7 +18,7 @@ static void copy_backwards(nc_params *out, const nc_params_item *item, bool make
     while (count < 64 && nc_params_next(&cursor, &children[count])) {
         count++;
     }
-    // Equal names keep their order, as do arrays and whatever does not fit here.
+    // Equal names keep their order, as do arrays and objects that do not fit here.
     bool keeps_order = item->kind == NC_PARAMS_ARRAY && !makes_sets;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++) {

@@ -275,7 +275,7 @@ static bool skip_preamble(second *reader) {
     return is_found ? true : is_cut(reader);
 }
 
-/// A quote ends a boundary. What follows is other parameters, or a rejected type.
+/// A quote ends a boundary. Other parameters, or a rejected type, may follow.
 static nc_slice until_quote(nc_slice boundary) {
     const uint8_t *quote = boundary.length == 0 ? NULL : memchr(boundary.data, '"', boundary.length);
     return quote == NULL ? boundary : nc_slice_make(boundary.data, (size_t)(quote - boundary.data));

@@ -12,7 +12,7 @@ typedef struct row_scaler {
     uint32_t height;
     /// The next row of the result.
     uint8_t *target;
-    /// Of one source row, and of the result's current row: colours times alpha, and alpha. NULL without scaling.
+    /// Sums of one source row, and of the result's current row: colours times alpha, and alpha. NULL without scaling.
     uint64_t *line;
     uint64_t *sums;
     /// Where the source rows so far end, in units of 1/height of a source row.

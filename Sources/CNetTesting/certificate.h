@@ -14,7 +14,7 @@ typedef struct nct_certificate {
     EVP_PKEY *key;
     /// PEM text of the authority to trust; malloc'ed.
     char *ca_pem;
-    /// That authority, which also signs for clients.
+    /// The certificate of the authority, which also signs for clients.
     X509 *authority;
     /// Its private key.
     EVP_PKEY *authority_key;

@@ -4,7 +4,7 @@
 
 #include "connection.h"
 
-/// What to do after a step.
+/// The action after a step.
 typedef enum nct_step {
     /// Run another step.
     NCT_STEP_NEXT,

@@ -40,7 +40,7 @@ static uint64_t framed_part(uint64_t count, uint64_t body_length, uint64_t chunk
 
 /* --- lifecycle --- */
 
-/// Returns the range that the request asks for, if the script supports ranges.
+/// Returns the requested range, if the script supports ranges.
 static nct_range choose_part(const nct_script *script, const nct_request *request, uint64_t body_length) {
     const nct_range whole = {.kind = NCT_RANGE_WHOLE, .length = body_length};
     if (!script->answers_ranges || request == NULL || !request->is_get)

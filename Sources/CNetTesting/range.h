@@ -1,4 +1,4 @@
-/// The part of a body that a request asks for (RFC 9110, 14.1.2).
+/// The part of a body that a request selects (RFC 9110, 14.1.2).
 #ifndef NCT_RANGE_H
 #define NCT_RANGE_H
 

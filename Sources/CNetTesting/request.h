@@ -14,7 +14,7 @@ typedef enum nct_progress {
     NCT_PROGRESS_BAD,
 } nct_progress;
 
-/// What the parser expects next.
+/// The part that the parser expects next.
 typedef enum nct_request_phase {
     /// Request line and header lines.
     NCT_EXPECT_HEAD,
@@ -66,7 +66,7 @@ typedef struct nct_request {
     uint64_t remaining;
     /// Bytes of the buffer that do not contain the end of the head. The next search begins after them.
     size_t searched;
-    /// What is expected next.
+    /// The part that is expected next.
     nct_request_phase phase;
     /// The method is HEAD.
     bool is_head;

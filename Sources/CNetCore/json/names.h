@@ -1,7 +1,7 @@
 /// The names of all open objects, to detect duplicates.
 ///
 /// A name is kept as 128 bits of SipHash-2-4 under a random key, never as text. A server cannot provoke collisions, and
-/// two different names collide once in 2^127 pairs. A name takes 24 bytes whatever its length. Names are dropped when
+/// two different names collide once in 2^127 pairs. A name of any length takes 24 bytes. Names are dropped when
 /// their object ends. Confined: one thread at a time.
 #ifndef NETCORE_PRIVATE_JSON_NAMES_H
 #define NETCORE_PRIVATE_JSON_NAMES_H

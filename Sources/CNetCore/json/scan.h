@@ -9,7 +9,7 @@
 
 #include <netcore/json.h>
 
-/// What the grammar expects next, or after the current token.
+/// The next token that the grammar expects, or the one after the current token.
 typedef enum nc_scan_state {
     NC_SCAN_VALUE,
     NC_SCAN_FIRST_VALUE, // or ']'

@@ -4,7 +4,7 @@
 
 #include "json/shape_node.h"
 
-/// What the next value is for.
+/// The purpose of the next value.
 typedef enum nc_shape_slot {
     NC_SLOT_SHAPE, // a member, an element or the whole document
     NC_SLOT_ITEMS, // $items

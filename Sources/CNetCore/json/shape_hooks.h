@@ -136,8 +136,8 @@ HOOK_INLINE bool is_written(nc_slice name) {
 #if !SHAPE_HAS_NAMES
 #define SCAN_KNOWS_NAMES 1
 
-/// What the innermost container expects next. Most texts have members in the shape's order. Most other members are not
-/// described by the shape.
+/// The next members and values that the innermost container expects. Most texts have members in the shape's order. Most
+/// other members are not described by the shape.
 typedef struct scan_sight {
     nc_match_frame *frame;
     const nc_shape_member *expected; // nc_shape_nobody if members are out of order

@@ -28,7 +28,7 @@ bool nc_shape_parse_types(uint16_t *out, nc_slice text) {
     size_t at = 0;
     for (;;) {
         if (at >= text.length) {
-            return false; // An empty alternative, as behind a last '|'.
+            return false; // An empty alternative, such as after a last '|'.
         }
         const uint8_t *bar = memchr(text.data + at, '|', text.length - at);
         size_t end = bar == NULL ? text.length : (size_t)(bar - text.data);

@@ -331,7 +331,7 @@ static bool says_nothing_new(const nc_alt_svc *list, const said *now, const nc_a
     return own.end - own.first == now->count;
 }
 
-/// Removes an origin's alternatives from the list. Those that are also in `now` stay avoided.
+/// Removes an origin's alternatives from the list. The ones that are also in `now` stay avoided.
 static void take_out(nc_alt_svc *list, said *now, const nc_alt_place *origin) {
     range own = range_of(list, origin);
     while (own.end > own.first) {

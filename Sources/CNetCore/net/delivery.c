@@ -254,7 +254,7 @@ static nc_status begin_coding(nc_transfer *transfer) {
     bool is_empty = transfer->framing.has_length && transfer->framing.length == 0;
     if (transfer->framing.coding_count == 0 || !transfer->description.accepts_codings || is_empty ||
         !nc_delivery_has_content(transfer)) {
-        return NC_OK; // Without content there is nothing to decode, whatever the coding.
+        return NC_OK; // Without content there is nothing to decode, even with an unknown coding.
     }
     if (find_codings(transfer, values, &count) != NC_OK) {
         return transfer->error.status;

@@ -103,8 +103,8 @@ void nc_download_prepare(nc_work *work) {
     nc_mailbox_put_answer(download->engine, &download->answer);
 }
 
-/// A resumed download keeps the name of its partial file. One that begins again under another name removes the old
-/// file.
+/// A resumed download keeps the name of its partial file. A download that begins again under another name removes the
+/// old file.
 static nc_status rename_part(nc_download *download) {
     nc_partial *partial = &download->partial;
     nc_slice name = nc_buf_slice(&download->head_name);

@@ -68,7 +68,7 @@ static void add_fields(nc_segment *segment, nc_request *request, char *range) {
     request->header_count = count;
 }
 
-/// Returns a transfer's share of the download's rate, at least 1. A rate of 0 means none.
+/// Returns a transfer's share of the download's rate. It is at least 1, because 0 means no limit.
 static uint64_t share_of_rate(const nc_download *download, uint32_t sharers) {
     uint64_t rate = download->kept.request.limits.max_receive_bytes_per_s;
     return rate == 0 || rate >= sharers ? rate / sharers : 1;

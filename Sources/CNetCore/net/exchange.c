@@ -161,7 +161,7 @@ int nc_exchange_on_rewind(void *data, curl_off_t offset, int origin) {
 /// Limit of a proxy's response that refuses a CONNECT.
 enum { MAX_REFUSAL_BYTES = 1 << 20 };
 
-/// libcurl drops the body of a challenge without a callback, whatever its length.
+/// libcurl drops the body of a challenge of any length without a callback.
 static bool is_challenge_too_large(nc_transfer *transfer, curl_off_t got) {
     uint64_t max_bytes = nc_delivery_max_bytes(transfer);
     if (!transfer->is_head_held || got <= 0 || (uint64_t)got <= max_bytes) {
@@ -419,7 +419,7 @@ static void set_service(int fd, int family, uint8_t dscp) {
     }
 }
 
-/// libcurl 8.21 connects to an address in a URL whatever CURLOPT_IPRESOLVE is.
+/// libcurl 8.21 connects to an address in a URL regardless of CURLOPT_IPRESOLVE.
 static bool is_of_other_family(const nc_handle *handle, int family) {
     nc_address_family wanted = handle->engine->state.family;
     return (wanted == NC_FAMILY_IPV6 && family == AF_INET) || (wanted == NC_FAMILY_IPV4 && family == AF_INET6);

@@ -306,8 +306,8 @@ static void give_up_connection(nc_transfer *transfer) {
     }
 }
 
-/// RFC 9110, 7.8: a server must not switch to a protocol that was not requested. libcurl would deliver whatever
-/// follows.
+/// RFC 9110, 7.8: a server must not switch to a protocol that was not requested. libcurl would deliver all bytes that
+/// follow.
 static nc_status switch_protocols(nc_transfer *transfer) {
     if (!transfer->description.expects_upgrade || transfer->is_elsewhere) {
         return nc_transfer_note(transfer, NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY,

@@ -18,7 +18,7 @@ enum { QUIET_MS = 1000 };
 /// Time for the whole body of a redirect, which is only read to keep its connection.
 enum { REDIRECT_BODY_MS = 1000 };
 
-/// Maximum time to connect to an alternative, whatever the connect limit.
+/// Maximum time to connect to an alternative, for every connect limit.
 enum { DETOUR_MS = 10000 };
 
 /// How many idle limits a transfer may take without progress while bytes arrive: head lines, interim heads, trailers,
@@ -53,8 +53,7 @@ static limit limit_of_connecting(const nc_transfer *transfer) {
 static limit limit_of_phase(const nc_transfer *transfer) {
     const nc_limits *limits = &transfer->description.limits;
     uint64_t from_ns = transfer->phase_began_ns;
-    // With a pause, bodies are held, and so are transfers without a slot. A connection and a first byte still have
-    // limits.
+    // A pause or a rate holds bodies, and transfers without a slot. Connecting and the first byte keep their limits.
     bool awaits_other_end = transfer->phase == NC_PHASE_CONNECT || transfer->phase == NC_PHASE_REPLY;
     if (!awaits_other_end && nc_flow_is_held(transfer)) {
         return (limit){NC_ERR_TOTAL_TIMED_OUT, NC_UNLIMITED, from_ns}; // The peer is not idle.

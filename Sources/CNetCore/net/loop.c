@@ -270,7 +270,7 @@ static void end(nc_engine *engine) {
     nc_sockets_deinit(&engine->loop.sockets);
     nc_gather_deinit(&engine->loop.gather);
     engine->loop.poller->kind->unmake(engine->loop.poller);
-    // From here on nc_engine_wake() does not use the engine. What was queued before still runs here.
+    // From here on nc_engine_wake() does not use the engine. Jobs that were queued before still run here.
     pthread_mutex_lock(&engine->shared.mutex);
     engine->shared.is_ended = true;
     pthread_mutex_unlock(&engine->shared.mutex);

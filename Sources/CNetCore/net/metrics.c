@@ -130,7 +130,8 @@ void nc_metrics_forget_tcp(nc_transfer *transfer) {
     hop->remote_address[0] = '\0';
 }
 
-/// Returns when the hop was over: the time of the round, or a later time of libcurl's clock.
+/// Returns when the hop was over: the time of the round, or the latest recorded time, because libcurl's clock may be
+/// ahead.
 static uint64_t ended_at(const nc_transfer *transfer, const nc_hop_metrics *hop) {
     const uint64_t moments[] = {hop->resolved_ns, hop->connected_ns, hop->secured_ns, hop->ready_ns,
                                 hop->first_byte_ns};

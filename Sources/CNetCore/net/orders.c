@@ -8,7 +8,7 @@
 
 /* --- from any thread --- */
 
-/// Returns the earlier commands that a new one cancels. Of a pause and a resume the later one counts. A resume for
+/// Returns the earlier commands that a new one cancels. The later one of a pause and a resume counts. A resume for
 /// other reasons stays.
 static uint8_t outdated(uint8_t order) {
     if (order == NC_ORDER_PAUSE) {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// X509_V_ERR_* numbers (openssl/x509_vfy.h), which are part of OpenSSL's ABI. That header may not be included in this
+/// X509_V_ERR_* numbers (openssl/x509_vfy.h), which are part of OpenSSL's ABI. The header may not be included in this
 /// directory.
 enum {
     NOT_VERIFIED = 1, // libcurl's initial value before the handshake

@@ -7,7 +7,7 @@
 #if defined(__linux__)
 #include <linux/rtnetlink.h>
 
-/// Maximum number of hops of one route.
+/// Maximum number of next hops of one route.
 enum { NC_PATH_MAX_WAYS = 32 };
 
 /// The routes of one message.

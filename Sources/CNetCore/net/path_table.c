@@ -121,7 +121,7 @@ static bool is_up(const nc_path_table *table, uint32_t index) {
     return link != NULL && link->is_up;
 }
 
-/// Returns true if every hop of a route is down: only then does the kernel drop it.
+/// Returns true if every next hop of a route is down: only then does the kernel drop it.
 static bool has_no_way(const nc_path_table *table, const nc_path_route *route) {
     for (size_t i = 0; i < table->routes.count; i++) {
         const nc_path_route *other = route_at(table, i);

@@ -42,7 +42,7 @@ typedef enum nc_path_reach {
     NC_PATH_REACH_HIGH = 2,
 } nc_path_reach;
 
-/// One hop of a default route.
+/// One next hop of a default route.
 typedef struct nc_path_route {
     nc_path_mark mark;
     uint8_t family;
@@ -51,7 +51,7 @@ typedef struct nc_path_route {
     uint32_t table;
     uint32_t metric;
     bool refuses;   // unreachable, blackhole, prohibit
-    bool is_shared; // one of several hops of a route
+    bool is_shared; // one of several next hops of a route
     uint32_t index;
     uint8_t gateway[NC_PATH_ADDRESS_BYTES];
 } nc_path_route;
@@ -90,7 +90,7 @@ NC_NODISCARD nc_status nc_path_table_set_route(nc_path_table *table, const nc_pa
 void nc_path_table_remove_link(nc_path_table *table, uint32_t index);
 void nc_path_table_remove_address(nc_path_table *table, const nc_path_address *address);
 void nc_path_table_remove_route(nc_path_table *table, const nc_path_route *route);
-/// Removes every hop of the same family, table, reach, service and metric.
+/// Removes every next hop of the same family, table, reach, service and metric.
 void nc_path_table_replace_route(nc_path_table *table, const nc_path_route *route);
 
 /// Returns the link of this number, or NULL.
@@ -98,7 +98,7 @@ const nc_path_link *nc_path_table_find_link(const nc_path_table *table, uint32_t
 
 /// Returns the state of the route to the internet.
 void nc_path_table_state(const nc_path_table *table, nc_path_state *out);
-/// Returns the state of a route whose first hop of `family` is this link.
+/// Returns the state of a route that leaves over this link for `family`.
 void nc_path_table_state_over(const nc_path_table *table, uint32_t index, uint8_t family, nc_path_state *out);
 
 #endif

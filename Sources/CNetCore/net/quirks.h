@@ -6,7 +6,7 @@
 #include <netcore/bytes.h>
 #include <stdbool.h>
 
-/// Keeps libcurl from reading a CA bundle of its own for connections of this handle, to servers and to proxies.
+/// Keeps libcurl from reading its own CA bundle for connections of this handle, to servers and to proxies.
 ///
 /// Trust comes from the connection pool's X509_STORE, which the TLS hook installs. Below 8.17, CURLOPT_CAINFO = NULL
 /// means no bundle. Since 8.17 it means the built-in one: libcurl reads and parses it again for each new connection,

@@ -378,7 +378,7 @@ void nc_transfer_start(nc_transfer *transfer) {
         nc_files_open(transfer->files);
         return;
     }
-    transfer->phase = NC_PHASE_ROOTS; // No longer in the queue, whatever follows.
+    transfer->phase = NC_PHASE_ROOTS; // It is not in the queue any more.
     begin_hop(transfer);
     if (!nc_upload_begin_hop(transfer)) {
         nc_transfer_fail(transfer, &transfer->error);

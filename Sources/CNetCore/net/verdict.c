@@ -196,7 +196,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
         return;
     }
     if (code == CURLE_OK) {
-        // A connection that ends within the head is a success to libcurl, whatever is missing.
+        // libcurl reports a success for a connection that ends within the head.
         if (!transfer->has_head) {
             (void)nc_transfer_note(transfer, NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
                                    "the connection ended within the response head");
