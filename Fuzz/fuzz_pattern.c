@@ -1,7 +1,7 @@
 /// Covers: trust/pattern.c
 ///
-/// The hosts that a pattern matches, compared with a matcher that goes label by label from the right, and the order of
-/// patterns, which must be consistent. Input: a port (two bytes), a pattern, a second pattern, a host.
+/// The hosts that a pattern matches, compared with a matcher that goes label by label from the right. The order of
+/// patterns must be consistent. Input: a port (two bytes), a pattern, a second pattern, a host.
 #include "input.h"
 
 #include "trust/pattern.h"

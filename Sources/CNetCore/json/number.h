@@ -74,8 +74,8 @@ static inline size_t nc_number_end(bool *is_plain, const uint8_t *text, size_t a
     return at < length && nc_number_is_delimiter(text[at]) ? at : 0;
 }
 
-/// Like nc_number_end(), but faster. Also returns 0 if there are more than 15 digits on a side of the point, if there
-/// is an exponent, or near the end of the text.
+/// Like nc_number_end(), but faster. Also returns 0 with more than 15 digits on a side of the point, with an exponent,
+/// or near the text's end.
 static inline size_t nc_number_short_end(bool *is_plain, const uint8_t *text, size_t at, size_t length) {
 #if defined(__SSE2__)
     if (length - at <= 40) {

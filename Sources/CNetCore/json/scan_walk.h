@@ -1,5 +1,5 @@
 /// The block machine, which jumps from one indexed offset to the next. If it cannot decide about a token, it stops
-/// before it, in the state that the byte machine would have, and leaves the token to the byte machine.
+/// before the token, in the state that the byte machine would have. The byte machine then processes the token.
 ///
 /// Part of the template json/scan_core.h.
 #ifndef NETCORE_PRIVATE_JSON_SCAN_WALK_H

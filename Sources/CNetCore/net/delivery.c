@@ -312,7 +312,7 @@ static bool is_clean_reset(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_HTTP2_STREAM && !is_error;
 }
 
-/// If the server has already ended its side, the last piece of a request body closes the stream, and libcurl 8.14
+/// If the server has already ended its side, the last piece of a request body closes the stream. libcurl 8.14 then
 /// reports a send failure. It also does so if the connection breaks after a complete response.
 static bool is_closed_by_upload(const nc_transfer *transfer, CURLcode code) {
     const nc_upload *upload = &transfer->upload;

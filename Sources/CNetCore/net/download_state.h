@@ -1,5 +1,5 @@
-/// A download between start and on_done. It belongs to the event loop thread, except for its commands, which the
-/// engine's mutex guards, and the fields of a job while the worker thread has it.
+/// A download between start and on_done. It belongs to the event loop thread, with two exceptions. The engine's mutex
+/// guards its commands, and the worker thread owns the fields of a job while it runs.
 ///
 /// It is a row of segments that cover the file without gaps. One is enough. With several, each has its own transfer. If
 /// the server refuses a segment, the previous segment takes it over, or it is retried later.

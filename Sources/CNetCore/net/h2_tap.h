@@ -49,8 +49,8 @@ void nc_h2_tap_take_keys(nc_h2_tap *tap, const struct ssl_st *tls, const char *l
 size_t nc_h2_tap_take_count(nc_h2_tap *tap);
 /// Returns true once, if the connection has failed by an HTTP/2 error: nghttp2 has reported it to the server, or will.
 bool nc_h2_tap_take_failure(nc_h2_tap *tap);
-/// Returns true if, while several streams are open, a frame arrived since the last call that may be a connection error,
-/// which only nghttp2 can decide.
+/// Returns true if a frame arrived since the last call that may be a connection error, while several streams are open.
+/// Only nghttp2 can decide that.
 bool nc_h2_tap_take_doubt(nc_h2_tap *tap);
 
 /// Records the number of the stream (RFC 9113, 5.1.1) when libcurl is about to submit a request on the connection.

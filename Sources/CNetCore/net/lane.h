@@ -105,8 +105,8 @@ static inline size_t nc_lane_count_unheeded(const nc_lane *lane, nc_unheeded *co
 void nc_lane_act(nc_lane *lane, curl_socket_t fd, int events);
 /// Returns true if another transfer of the pool uses the same connection.
 bool nc_lane_is_shared_by_others(const nc_lane *lane, const nc_transfer *transfer);
-/// Makes libcurl check all streams in flight. It reports the end of an HTTP/2 connection to the transfer that read it,
-/// and to the others only when more bytes arrive, possibly never.
+/// Makes libcurl check all streams in flight. It reports the end of an HTTP/2 connection only to the transfer that read
+/// it. The others would learn of it when more bytes arrive, possibly never.
 void nc_lane_doubt_streams(nc_lane *lane);
 /// The same for a connection that is over (nc_tls_is_over()): its transfers are ended if libcurl does not do it.
 void nc_lane_end_streams(nc_lane *lane);

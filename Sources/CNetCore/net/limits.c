@@ -143,9 +143,9 @@ static bool is_on_dead_connection(const nc_transfer *transfer) {
     return nc_sockets_are_silent(&transfer->engine->loop.sockets, transfer->socket_key, waited_ns(transfer) / 2);
 }
 
-/// When a stream is cancelled, libcurl keeps its HTTP/2 connection, even if the peer is gone or the server accepts no
-/// more streams (RFC 9113, 5.1.2). Every further request would join it and wait. So it is closed when no other transfer
-/// uses it; until then, new requests avoid it if it is dead.
+/// When a stream is cancelled, libcurl keeps its HTTP/2 connection. The peer may be gone, or accept no more streams
+/// (RFC 9113, 5.1.2). Every further request would join it and wait. So it is closed when no other transfer uses it;
+/// until then, new requests avoid it if it is dead.
 static void give_up_connection(const nc_transfer *transfer, bool is_dead) {
     nc_host *host = transfer->host;
     nc_handle_forbid_reuse(transfer->handle);

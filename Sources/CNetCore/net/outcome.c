@@ -175,8 +175,8 @@ static bool is_netrcs(const nc_outcome *outcome) {
     return outcome->code == CURLE_READ_ERROR && outcome->netrc_file != NULL && !outcome->is_connected;
 }
 
-/// libcurl 7.88 also reports this for a head line above its limit of 100 KiB, and for a name for which a DNS over HTTPS
-/// server has an alias and no address.
+/// libcurl 7.88 also reports this for a head line above its limit of 100 KiB. With DNS over HTTPS it does so for a name
+/// that has an alias but no address.
 static nc_status memory_status(const nc_outcome *outcome) {
     bool is_alias = outcome->name_server.length > 0 && outcome->has_no_address;
     return outcome->is_in_head ? NC_ERR_HEAD_TOO_LARGE : is_alias ? NC_ERR_RESOLVE : NC_ERR_NO_MEMORY;

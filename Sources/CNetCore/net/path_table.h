@@ -1,8 +1,8 @@
 /// The known links, addresses and default routes, and the state that follows from them. No effects except memory.
 ///
 /// Notifications arrive in the order of events. A dump arrives in pieces between them, and each piece may be outdated.
-/// So during a dump a notification overrides the dump, a removed record is remembered as removed until the dump ends,
-/// and a record that neither mentions was removed unnoticed.
+/// So a notification overrides a dump in progress, and a removed record is remembered as removed until the dump ends. A
+/// record that neither mentions was removed unnoticed.
 #ifndef NETCORE_PRIVATE_PATH_TABLE_H
 #define NETCORE_PRIVATE_PATH_TABLE_H
 

@@ -12,8 +12,8 @@
 /// For a shorter wait, arming the alarm costs more than it saves.
 enum { MAX_EVENTS = 128, MIN_ALARM_NS = 20000000 };
 
-/// A timeout of epoll_wait() arms and disarms a kernel timer each time, which costs more than the rest of the call if a
-/// timer traps to the hypervisor. Time limits are far away and keep moving. So one alarm is set and left until it
+/// A timeout of epoll_wait() arms and disarms a kernel timer each time. If a timer traps to the hypervisor, that costs
+/// more than the rest of the call. Time limits are far away and keep moving. So one alarm is set and left until it
 /// fires, mostly without effect, once in thousands of rounds.
 typedef struct epoll_poller {
     nc_poller base;

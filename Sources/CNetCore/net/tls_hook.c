@@ -17,8 +17,8 @@
 #include <string.h>
 
 /// Limit of bytes that a connection may receive without a byte of a response. Empty frames, padding and tickets can be
-/// endless, and libcurl 7.88 and OpenSSL continue to read while bytes are available, which blocks the event loop. The
-/// limit also applies to the rest of an unwanted body. A ticket costs more than its length.
+/// endless. libcurl 7.88 and OpenSSL read while bytes are available, which blocks the event loop. The limit also
+/// applies to the rest of an unwanted body. A ticket costs more than its length.
 enum { MAX_UNHEEDED_BYTES = 16 << 20, TICKET_WEIGHT = 16 << 10 };
 
 /// Small frames and records cost more than their bytes. So many of them block the event loop for less than 20 ms.

@@ -43,8 +43,8 @@ static bool is_on_kept_connection(const nc_transfer *transfer) {
     return curl_easy_getinfo(transfer->handle->easy, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK && opened == 0;
 }
 
-/// Returns true if an idle connection ended without a response after only a part of the body was sent, so that nothing
-/// can have been processed. libcurl resends by itself there, but not while it waits for the body's source.
+/// Returns true if an idle connection ended without a response after only a part of the body was sent. Nothing can have
+/// been processed then. libcurl resends by itself there, but not while it waits for the body's source.
 static bool is_stale(const nc_transfer *transfer, CURLcode code) {
     return code == CURLE_GOT_NOTHING && nc_flow_awaits_source(transfer) && is_on_kept_connection(transfer);
 }

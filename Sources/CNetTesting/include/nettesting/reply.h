@@ -77,7 +77,7 @@ typedef struct nct_reply {
     const void *NCT_NULLABLE body;
     /// Bytes in `body`.
     size_t body_length;
-    /// If not 0, the body is this many bytes of a fixed pattern (byte i is 'a' + i % 26), generated while it is sent.
+    /// If not 0, the body is this many bytes of a pattern, generated while it is sent. Byte i is 'a' + i % 26.
     uint64_t pattern_length;
     /// True to send the request body back as the body, with the request's Content-Type.
     bool is_echo;
