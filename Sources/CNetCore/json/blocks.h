@@ -46,7 +46,7 @@ typedef struct nc_block_masks {
     uint64_t operator; // { } [ ] : , and bytes that map to them
 } nc_block_masks;
 
-/// Scans up to NC_BLOCKS_AT_ONCE blocks of text[at, length). Writes the offsets of what it found, relative to `text`,
+/// Scans up to NC_BLOCKS_AT_ONCE blocks of text[at, length). Writes the offsets that it found, relative to `text`,
 /// to `index`. Returns the number of bytes in clean blocks.
 typedef size_t (*nc_blocks_fn)(nc_blocks *blocks, const uint8_t *text, size_t at, size_t length, uint32_t *index,
                                size_t *count);

@@ -45,7 +45,7 @@ struct nc_lane {
     uint64_t acts;         // calls of libcurl
     bool has_unsure;       // one of `running` may be nc_handle.is_unsure
     bool has_over;         // an HTTP/2 connection is over, and others of `running` may use it
-    bool is_nudging;       // libcurl is called because of those
+    bool is_nudging;       // libcurl is being called for `has_unsure`
     bool is_leaving;       // a hop is being removed from libcurl, and its name resolution too
     uint64_t used_ns;
     bool is_dirty;  // libcurl was called since its messages were last read

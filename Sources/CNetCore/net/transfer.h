@@ -113,7 +113,7 @@ struct nc_transfer {
     const char *quirk;       // and why, although they are valid; NULL if unknown
     bool is_afresh;          // the hop begins again on a new connection
     uint8_t met;             // NC_PARTY_* bits of the parties that sent a challenge
-    uint8_t at_once;         // of those that get the body without waiting for their challenge
+    uint8_t at_once;         // NC_PARTY_* bits: the body is sent without waiting for their challenge
     nc_auth_answers answers; // to challenges that libcurl does not handle
     uint8_t repeats;         // of the hop, because the server closed before it processed the request
     nc_detour *detour;       // the hop's alternative; NULL for none
