@@ -1,6 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-/// As in swift-http-types.
+/// Declares the part of swift-http-types that the adapter uses.
 public struct HTTPField: Sendable {
     public struct Name: Sendable {
         public let rawName: String
@@ -29,7 +29,7 @@ public struct HTTPField: Sendable {
     }
 }
 
-/// As in swift-http-types.
+/// Declares the part of swift-http-types that the adapter uses.
 public struct HTTPFields: Sendable, RandomAccessCollection {
     private var fields: [HTTPField] = []
     public var startIndex: Int { fields.startIndex }
@@ -44,7 +44,7 @@ public struct HTTPFields: Sendable, RandomAccessCollection {
     }
 }
 
-/// As in swift-http-types.
+/// Declares the part of swift-http-types that the adapter uses.
 public struct HTTPRequest: Sendable {
     public struct Method: Sendable {
         public let rawValue: String
@@ -57,7 +57,7 @@ public struct HTTPRequest: Sendable {
     public var headerFields: HTTPFields
 }
 
-/// As in swift-http-types.
+/// Declares the part of swift-http-types that the adapter uses.
 public struct HTTPResponse: Sendable {
     public struct Status: Sendable {
         public init(code: Int, reasonPhrase: String = "") {}

@@ -1,6 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-/// As in swift-log.
+/// Declares the part of swift-log that the adapter uses.
 public struct Logger: Sendable {
     public enum Level: Sendable { case trace, debug, info }
 

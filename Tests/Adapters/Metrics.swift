@@ -1,6 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-/// As in swift-metrics.
+/// Declares the part of swift-metrics that the adapter uses.
 public final class Counter {
     public init(label: String, dimensions: [(String, String)] = []) {}
 
@@ -9,7 +9,7 @@ public final class Counter {
     public func increment() {}
 }
 
-/// As in swift-metrics.
+/// Declares the part of swift-metrics that the adapter uses.
 public final class Timer {
     public init(label: String, dimensions: [(String, String)] = []) {}
 

@@ -4,10 +4,10 @@ public import HTTPTypes
 
 public import struct FoundationEssentials.URL
 
-/// As in swift-openapi-runtime.
+/// Declares the part of swift-openapi-runtime that the adapter uses.
 public enum IterationBehavior: Sendable { case single, multiple }
 
-/// As in swift-openapi-runtime.
+/// Declares the part of swift-openapi-runtime that the adapter uses.
 public final class HTTPBody: Sendable, AsyncSequence {
     public typealias ByteChunk = ArraySlice<UInt8>
     public typealias Element = ByteChunk
@@ -31,7 +31,7 @@ public final class HTTPBody: Sendable, AsyncSequence {
     public func makeAsyncIterator() -> Iterator { Iterator() }
 }
 
-/// As in swift-openapi-runtime.
+/// Declares the part of swift-openapi-runtime that the adapter uses.
 public protocol ClientTransport: Sendable {
     func send(
         _ request: HTTPRequest, body: HTTPBody?, baseURL: URL, operationID: String

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// Something that every transport does, written once.
+/// A behaviour that every transport must have, written once.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     let name: String
     let play: @Sendable (any Scene) async throws -> Void
@@ -18,7 +18,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         heads, bodies, redirects, uploads, refusals, endings, lives, expectations,
     ].flatMap { $0 }
 
-    /// The cases that a stub cannot play, each with the reason: what they are about is below the seam.
+    /// The cases that a stub cannot play, each with the reason. They concern layers below the transport protocol.
     static let excludedForStub: [String: String] = [
         "not-http": "a stub's reply is a status, fields and a body: there is no line that could be malformed",
         "conflicting-lengths": "a stub's body has the length it has; Content-Length frames nothing",
@@ -28,7 +28,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// What the operation throws; nil when it succeeds.
+/// Returns the error that the operation throws, or `nil` if it succeeds.
 func thrown(_ operation: () async throws(NetError) -> Void) async -> NetError? {
     do throws(NetError) {
         try await operation()
@@ -39,7 +39,7 @@ func thrown(_ operation: () async throws(NetError) -> Void) async -> NetError? {
 }
 
 extension Array<Headers.Field> {
-    /// Fields from names and values, in order.
+    /// Creates fields from names and values, in order.
     init(_ pairs: KeyValuePairs<String, String>) {
         self = pairs.map { Headers.Field(name: $0.key, value: $0.value) }
     }

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// Every transport passes every case; a minute means that something never ended.
+/// Runs every case on every transport. The time limit only ends a test that hangs.
 @Suite(.timeLimit(.minutes(5)))
 struct ConformanceTests {
     private static let names = ConformanceCase.all.map(\.name)
@@ -34,7 +34,7 @@ struct ConformanceTests {
         }
     }
 
-    /// A case that a stub could play by now has no place in the table.
+    /// A case that a stub can play by now must be removed from the table of exceptions.
     @Test(arguments: ConformanceCase.all.filter(isExcluded))
     func anExclusionIsNeeded(_ item: ConformanceCase) async {
         await #expect(throws: NotExpressible.self) { try await item.play(StubScene()) }

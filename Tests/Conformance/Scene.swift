@@ -1,28 +1,28 @@
 import NetKit
 
-/// A server as a case describes it, whatever carries the requests to it.
+/// A server that a case configures, independent of the transport that carries the requests.
 protocol Scene: AnyObject, Sendable {
-    /// An agent over the transport that is tried; the scene shuts it down.
+    /// Creates an agent over the tested transport. The scene shuts it down.
     func agent(_ configure: (inout Agent.Configuration) -> Void) -> Agent
-    /// The absolute URL of a path here.
+    /// Returns the absolute URL of a path on the server.
     func url(_ path: String) -> String
-    /// The absolute URL of a path at another origin, where every path is answered with 200.
+    /// Returns the absolute URL of a path at another origin, which responds to every path with 200.
     func urlElsewhere(_ path: String) -> String
-    /// Describes the replies to successive requests of a path; the last one answers all after it.
+    /// Sets the responses to successive requests of a path. The last one is repeated.
     func play(_ path: String, _ replies: [SceneReply]) throws
-    /// Waits until this many replies are held up.
+    /// Waits until the server holds this many responses.
     func waitForHeld(_ count: Int) async throws
-    /// Lets what is held up go on.
+    /// Releases the held responses.
     func release()
-    /// What came here so far, in order.
+    /// The requests to the server so far, in order.
     var requests: [SceneRequest] { get }
-    /// What came to the other origin so far, in order.
+    /// The requests to the other origin so far, in order.
     var requestsElsewhere: [SceneRequest] { get }
-    /// Shuts every agent down: returns only when nothing is under way any more.
+    /// Shuts every agent down, and returns when nothing is in flight.
     func end() async
 }
 
-/// What a server answers.
+/// A response of the server.
 struct SceneReply: Sendable {
     enum Framing: Sendable {
         case length, chunked, close
@@ -33,13 +33,13 @@ struct SceneReply: Sendable {
         case inBody(after: Int)
     }
 
-    /// What is on the wire alone, so that no stub can say it.
+    /// Bytes on the wire that a stub cannot express.
     enum Wire: Sendable {
-        /// The whole reply, in place of everything else.
+        /// The whole response. Everything else is ignored.
         case raw(String)
-        /// Heads before the final one.
+        /// Interim response heads.
         case interim(String)
-        /// A body that is already coded.
+        /// A body that is already encoded.
         case coded([UInt8], coding: String)
     }
 
@@ -49,13 +49,13 @@ struct SceneReply: Sendable {
     var framing = Framing.length
     var trailers: [Headers.Field] = []
     var hold: Hold?
-    /// The body bytes after which the connection ends.
+    /// The number of body bytes after which the connection closes.
     var cutAfter: Int?
-    /// When not 0, the bytes of each piece that is sent.
+    /// The number of bytes of each piece that is sent, or 0 to send everything together.
     var pieceBytes = 0
-    /// Whether the reply comes without waiting for the request's body.
+    /// Whether the response does not wait for the request's body.
     var isEarly = false
-    /// Whether HTTP has no body here, although one is described: after HEAD, and for 204 and 304.
+    /// Whether HTTP allows no body here, although one is set: after HEAD, and for 204 and 304.
     var hasNoBody = false
     var wire: Wire?
 
@@ -68,7 +68,7 @@ struct SceneReply: Sendable {
     static func wire(_ wire: Wire) -> SceneReply { SceneReply(wire: wire) }
 }
 
-/// What a server got.
+/// A request that the server received.
 struct SceneRequest: Sendable {
     let method: String
     /// The path and the query.
@@ -78,11 +78,11 @@ struct SceneRequest: Sendable {
     let body: [UInt8]
 }
 
-/// A scene cannot say what a case asks of it.
+/// The scene cannot express a part of the case.
 struct NotExpressible: Error {}
 
 extension Scene {
-    /// An agent with the defaults.
+    /// Creates an agent with the default configuration.
     func agent() -> Agent { agent { _ in } }
 
     func play(_ path: String, _ replies: SceneReply...) throws {

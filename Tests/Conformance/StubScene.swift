@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Synchronization
 
-/// The stub of NetKitTesting.
+/// A scene with the stub transport of NetKitTesting.
 final class StubScene: Scene {
     private static let origin = "http://scene.test"
     private static let originElsewhere = "http://elsewhere.test"

@@ -1,7 +1,7 @@
 import NetKit
 import Synchronization
 
-/// The engine, over the loopback server.
+/// A scene with the engine and the loopback server.
 final class WireScene: Scene {
     private let server: LoopbackServer
     private let other: LoopbackServer
@@ -53,7 +53,7 @@ final class WireScene: Scene {
 }
 
 extension SceneReply {
-    /// Every byte of the reply, so that the case alone says what they are.
+    /// The response as raw bytes, so that the case alone determines each of them.
     fileprivate var onTheWire: Reply {
         var reply = Reply(isRaw: true)
         if case .raw(let text) = wire {

@@ -7,7 +7,7 @@ import Testing
 import Logging
 import Synchronization
 
-/// Keeps the lines of a logger.
+/// Records the lines of a logger.
 private struct LineHandler: LogHandler {
     final class Lines: Sendable {
         let list = Mutex<[String]>([])

@@ -7,7 +7,7 @@ import NetKitTesting
 import OpenAPIRuntime
 import Testing
 
-/// AgentTransport with a real server and the real runtime of Swift OpenAPI Generator.
+/// `AgentTransport` with a real server and the real runtime of Swift OpenAPI Generator.
 @Suite(.timeLimit(.minutes(5)))
 struct OpenAPITransportTests {
     private let server: MockServer

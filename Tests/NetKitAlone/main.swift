@@ -1,5 +1,5 @@
 import NetKit
 
-// A program that imports NetKit alone: script/test looks at what it is linked to.
+// Imports only NetKit. script/test checks the libraries that this program is linked to.
 let agent = Agent()
 await agent.shutdown()

@@ -3,7 +3,7 @@ import NetKitImages
 import NetKitTesting
 import Testing
 
-/// An image of one colour.
+/// Returns an image of one colour.
 func plain(_ width: Int = 2, _ height: Int = 2, _ colour: [UInt8] = [255, 0, 0, 255]) throws -> Image {
     try Image(width: width, height: height, pixels: (0..<width * height).flatMap { _ in colour })
 }
@@ -13,10 +13,10 @@ func failure(_ body: () async throws -> some Any) async throws -> NetError {
 }
 
 extension StubTransport {
-    /// An agent over it.
+    /// An agent that uses this stub as its transport.
     var agent: Agent { Agent(.init(baseURL: "http://stub"), transport: self) }
 
-    /// A stub that answers everything with this image.
+    /// Creates a stub that responds to every request with this image.
     convenience init(image: Image) throws {
         self.init()
         answer("*", with: .bytes(try image.png(), contentType: "image/png"))

@@ -23,7 +23,7 @@ struct ImageCacheTests {
     }
 
     @Test func whatWasUsedLongestAgoGoesFirst() throws {
-        // Each costs 400.
+        // Each image costs 400 bytes.
         let cache = AutoPurgingImageCache(memoryCapacity: 1600, preferredUsageAfterPurge: 800)
         for name in ["a", "b", "c", "d"] {
             cache.insert(try plain(10, 10), for: key(name))
@@ -40,7 +40,7 @@ struct ImageCacheTests {
         cache.insert(try plain(10, 10), for: key("a"))
         cache.insert(try plain(11, 10), for: key("b"))
         #expect(cache.image(for: key("a")) != nil && cache.image(for: key("b")) == nil)
-        // One that takes the place of another does not leave that one behind.
+        // A replaced image no longer counts.
         cache.insert(try plain(11, 10), for: key("a"))
         #expect(cache.image(for: key("a")) == nil && cache.memoryUsage == 0)
     }
@@ -60,12 +60,12 @@ struct ImageCacheTests {
             change(&request)
             return ImageKey(request)
         }
-        // With a concatenation these would be one (A27).
+        // If the key were a concatenation, these two would be equal (AFNetworking's fault A27).
         #expect(request("http://h/a") { $0.variant = "b" } != request("http://h/ab"))
         #expect(request("http://h/a") { $0.variant = "b" } != request("http://h/") { $0.variant = "ab" })
         #expect(ImageKey(name: "http://h/a") != request("http://h/a"))
         #expect(request("http://h/a") { $0.variant = "" } != request("http://h/a"))
-        // One text to String, and two names of files to a server.
+        // `String` treats the two as equal. To a server they are different file names.
         let (composed, decomposed) = ("\u{e9}", "e\u{301}")
         #expect(request("http://h/\(composed)") != request("http://h/\(decomposed)"))
         #expect(request("u") { $0.headers["X"] = composed } != request("u") { $0.headers["X"] = decomposed })
@@ -105,7 +105,7 @@ struct ImageCacheTests {
 
     #if canImport(Glibc)
     @Test func memoryPressureIsHeardAsUrgentData() async throws {
-        // A socket tells of urgent data by the same event as the kernel of pressure.
+        // epoll reports urgent data of a socket with the same event as the kernel's memory pressure.
         let (near, far) = try UrgentSockets.pair()
         defer { close(far) }
         let (told, teller) = AsyncStream<Void>.makeStream()

@@ -17,7 +17,7 @@ struct ImageDecodingTests {
     func theTypesOfImagesAreRead(type: String?) async throws {
         let image = try Image(
             width: 2, height: 1, pixels: [255, 0, 0, 255, 0, 128, 255, 64])
-        // What it is, the bytes tell: servers are often wrong about the kind.
+        // The format is detected from the bytes, because servers often send a wrong type.
         let loaded = try await agent(try image.png(), type).send(Request<Image>("/")).value
         #expect(loaded == image)
     }
@@ -63,7 +63,7 @@ struct ImageDecodingTests {
         let bytes = try #require(ImageSamples.decoded[name])
         let image = try Image(Bytes(bytes))
         #expect(image.width == width && image.height == height)
-        // The left half is red, the right half blue, as near as lossy coding leaves them.
+        // The left half is red, the right half blue, within the error of lossy coding.
         let (left, right) = (image[2, 4], image[13, 4])
         #expect(left[0] > 200 && left[2] < 60 && left[3] == 255)
         #expect(right[0] < 60 && right[2] > 200 && right[3] == 255)
@@ -76,12 +76,12 @@ struct ImageDecodingTests {
         #expect(try EncodedImage(bytes).orientation == 6)
         let image = try Image(bytes)
         #expect(image.width == 8 && image.height == 16)
-        // Left becomes top.
+        // The left side becomes the top.
         #expect(image[4, 2][0] > 200 && image[4, 13][2] > 200)
         var options = ImageOptions()
         options.ignoresOrientation = true
         #expect(try Image(bytes, options).width == 16)
-        // The largest size is that of the image as shown.
+        // The limit of the size applies to the image as displayed.
         #expect(try Image(bytes, ImageOptions(fit: .init(width: 4, height: 100))).height == 8)
     }
 
@@ -116,7 +116,7 @@ struct ImageDecodingTests {
     }
 
     @Test func lookingAtAnImageHeedsTheLimitThatIsAsked() throws {
-        // 8,000 by 8,000 pixels; what is not decoded needs no checksums and no data.
+        // 8,000 by 8,000 pixels. The size is refused before checksums and data are read.
         let header: [UInt8] = [0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 31, 64, 0, 0, 31, 64, 8, 6, 0, 0, 0, 0, 0, 0, 0]
         let bytes = Bytes([137, 80, 78, 71, 13, 10, 26, 10] + header + [0, 0, 0, 0, 73, 69, 78, 68, 0, 0, 0, 0])
         #expect(throws: NetError.self) { try EncodedImage(bytes) }

@@ -10,7 +10,7 @@ struct ImageDeliveryTests {
         let taskHasGoneOn = DispatchSemaphore(value: 0)
         let (outcomes, teller) = AsyncStream<DispatchTimeoutResult>.makeStream()
         let holdsMain = ImageDelivery.onMain { _ in
-            // The limit only ends a test that fails.
+            // The limit only ends a failed test.
             teller.yield(taskHasGoneOn.wait(timeout: .now() + .seconds(20)))
         }
         let task = Task.detached {

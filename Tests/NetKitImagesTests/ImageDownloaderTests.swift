@@ -7,14 +7,14 @@ import Testing
 struct ImageDownloaderTests {
     private func url(_ number: Int) -> ImageRequest { ImageRequest("http://stub/\(number)") }
 
-    /// A stub whose replies wait for the gate, and what it saw of transfers at once.
+    /// Returns a stub whose responses wait for the gate. It counts concurrent transfers.
     private func held(by gate: StubGate, _ image: Image) throws -> StubTransport {
         let stub = StubTransport()
         stub.answer("*", with: StubReply.bytes(try image.png(), contentType: "image/png").held(by: gate))
         return stub
     }
 
-    /// Returns when the condition holds; the condition changes by what other tasks do.
+    /// Waits until the condition holds. Other tasks change it.
     private func until(_ condition: @Sendable () -> Bool) async {
         while !condition() {
             await Task.yield()
@@ -136,7 +136,7 @@ struct ImageDownloaderTests {
         let tasks = (0..<10).map { number in Task { try await downloader.image(url(number)) } }
         try await gate.waitForArrivals(2)
         await until { downloader.waitingCount == 8 }
-        // A cancel of one that waits must not make room for another (A26).
+        // Cancelling a waiting request must not let another one start (AFNetworking's fault A26).
         let waiting = (0..<10).filter { number in !stub.requests.contains { $0.path == "/\(number)" } }
         for number in waiting.prefix(5) {
             tasks[number].cancel()
@@ -224,7 +224,7 @@ struct ImageDownloaderTests {
     }
 
     @Test func aTaskThatWasCancelledBeforeBeginsNoTransfer() async throws {
-        /// Is asked once by who looks for an image, and once more by who begins a transfer.
+        /// A cache that is always empty. It is asked when an image is looked up and again before a transfer starts.
         struct Empty: ImageCache {
             let lookups = Lock(0)
             func image(for key: ImageKey) -> Image? {
@@ -238,7 +238,7 @@ struct ImageDownloaderTests {
         let (cache, stub) = (Empty(), try StubTransport(image: try plain()))
         let downloader = ImageDownloader(agent: stub.agent, cache: cache)
         let task = Task {
-            try? await StubGate().waitForArrivals(1)  // Ends with the cancel alone.
+            try? await StubGate().waitForArrivals(1)  // Only cancellation ends it.
             return try await downloader.image(url(1))
         }
         task.cancel()

@@ -1,9 +1,9 @@
 import NetKit
 import NetKitImages
 
-/// Small images that no encoder of ours makes.
+/// Small images that were made by other encoders.
 enum ImageSamples {
-    /// 16 by 8 pixels, the left half red and the right half blue; "turned" says orientation 6 (EXIF).
+    /// 16 by 8 pixels, the left half red and the right half blue. "turned" has EXIF orientation 6.
     static let decoded: [String: [UInt8]] = texts.mapValues { text in
         (try? Bytes(base64Text: text.filter { $0 != "\n" })).map(Array.init) ?? []
     }
@@ -27,7 +27,7 @@ enum ImageSamples {
         """,
     ]
 
-    /// Heads of kinds that are recognized.
+    /// File headers of the recognized formats.
     static let recognized: [(ImageFormat, [UInt8])] = [
         (.gif, Array("GIF89a".utf8) + [3, 0, 2, 0, 0, 0, 0, 0x3B]),
         (

@@ -10,7 +10,7 @@ struct ImageSlotTests {
     private let downloader: ImageDownloader
     private let shown = Shown()
 
-    /// What a view would show, and a word whenever that changes.
+    /// The image that a view would show. Notifies after each change.
     @MainActor private final class Shown {
         var images: [Image?] = []
         let (changes, teller) = AsyncStream<Void>.makeStream()
@@ -94,7 +94,7 @@ struct ImageSlotTests {
         gate.open()
         await shown.change()
         #expect(shown.images.map { $0?.width } == [2])
-        // The first one is asked for anew: its transfer was cancelled.
+        // The first image is requested again, because its transfer was cancelled.
         let again = try await downloader.image(request("1"))
         #expect(again.image.width == 1)
         #expect(shown.images.map { $0?.width } == [2])

@@ -3,7 +3,7 @@ import NetKitImages
 import NetKitTesting
 import Testing
 
-/// An image is known by its bytes, whatever a store of objects calls it.
+/// Images are recognized by their bytes, independent of the type that an object store sends.
 struct ImageTypeTests {
     private let stub = StubTransport()
     private var agent: Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }

@@ -6,7 +6,7 @@ import Testing
 @testable import NetKitImages
 
 struct MemoryPressureTests {
-    /// In a process of its own, which has one descriptor left: for the file, and none for the watch.
+    /// Runs in a child process that has one file descriptor left: enough for the file, not for the watch.
     @Test func aWatchThatCannotBeginLeavesNothingOpen() async {
         await #expect(processExitsWith: .exitCode(7)) {
             var path = Array("/tmp/nk-test-XXXXXX".utf8CString)
@@ -22,7 +22,7 @@ struct MemoryPressureTests {
             } catch let error as NetError {
                 unsafe unlink(name)
                 let isTheWatch = error.nativeCode == Int(EMFILE)
-                // Other threads of the process have descriptors come and go.
+                // Other threads of the process open and close descriptors meanwhile.
                 let isOpen = (0...free).contains { descriptor in
                     var one = stat()
                     return unsafe fstat(descriptor, &one) == 0 && one.st_ino == file.st_ino && one.st_dev == file.st_dev

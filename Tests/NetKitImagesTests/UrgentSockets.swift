@@ -2,7 +2,7 @@
 import Glibc
 import NetKit
 
-/// Two ends of a connection that can carry urgent data (TCP, over loopback).
+/// Both ends of a TCP connection over loopback, which can carry urgent data.
 enum UrgentSockets {
     static func pair() throws -> (near: Int32, far: Int32) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -22,7 +22,7 @@ struct XMLEventsTests {
         for try await event in try await agent.xmlEvents(Request<[XMLEvent]>("/")) {
             told.append(event)
             if event == .end(XMLName("b")) {
-                // The rest can only come now.
+                // The server sends the rest only after this.
                 gate.open()
             }
         }

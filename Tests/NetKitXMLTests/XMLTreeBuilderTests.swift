@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct XMLTreeBuilderTests {
-    /// A text of a million pieces that is copied for each of them is copied for hours.
+    /// If a text of a million pieces were copied for each piece, this would take hours.
     @Test func aLongTextGrowsWhereItIs() throws {
         var builder = XMLTreeBuilder(maxNodes: 3)
         let piece = String(repeating: "0123456789abcdef", count: 4)

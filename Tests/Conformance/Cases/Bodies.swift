@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 extension ConformanceCase {
-    /// How a response's body comes, and what ends it.
+    /// Framing, coding and ends of response bodies.
     static let bodies: [ConformanceCase] = [
         ConformanceCase("empty-body") { scene in
             let agent = scene.agent()

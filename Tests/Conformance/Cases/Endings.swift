@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 extension ConformanceCase {
-    /// Cancelling, giving up, and how each request ends exactly once.
+    /// Cancellation, time limits and failures: each request ends exactly once.
     static let endings: [ConformanceCase] = [
         ConformanceCase("cancel-before-submit") { scene in
             let agent = scene.agent()
@@ -76,7 +76,7 @@ extension ConformanceCase {
                 var chunks = try await agent.stream(Request<Bytes>(scene.url("/"))).makeAsyncIterator()
                 #expect(try await chunks.next()?.isEmpty == false)
             }
-            // Returns only when both transfers are over, although nobody released them.
+            // Returns only when both transfers have ended, although the server released neither.
             await agent.shutdown()
         },
         ConformanceCase("a-stream-outlives-its-agent") { scene in

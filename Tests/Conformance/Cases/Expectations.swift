@@ -10,7 +10,7 @@ extension ConformanceCase {
             status: status, fields: type.map { [.init(name: "Content-Type", value: $0)] } ?? [], body: Array(text.utf8))
     }
 
-    /// Bodies that have to be JSON of a shape.
+    /// Bodies that must be JSON of an expected shape.
     static let expectations: [ConformanceCase] = [
         ConformanceCase("an-expected-body-comes-whole") { scene in
             let folder = try TemporaryFolder()
@@ -30,7 +30,7 @@ extension ConformanceCase {
             let folder = try TemporaryFolder()
             let agent = scene.agent()
             let request = Request<Bytes>(scene.url("/")).expecting(shape)
-            // The body goes on behind the wrong byte, and nobody lets it.
+            // The server holds the rest of the body, so the request must fail at the wrong byte.
             let text = #"{"id": 1, "tags": ["a", 2,"#
             for kind in 0..<3 {
                 var reply = reply(text + String(repeating: " ", count: 100))

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 extension ConformanceCase {
-    /// Statuses, fields and what is no head.
+    /// Statuses, fields and malformed response heads.
     static let heads: [ConformanceCase] = [
         ConformanceCase("not-http") { scene in
             try scene.play("/", .wire(.raw("this is no HTTP\r\n\r\n")))
@@ -64,7 +64,7 @@ extension ConformanceCase {
                 #expect(response.status == status)
                 #expect(response.headers["x"] == "1")
                 #expect(response.bytes.isEmpty)
-                // Nothing was taken for its body.
+                // No byte of the next response was read as this response's body.
                 #expect(try await agent.send(Request<String>(scene.url("/"))).value == "next")
             }
         },

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 extension ConformanceCase {
-    /// Many requests at once, and the end of an agent.
+    /// Concurrent requests, and shutdown of an agent.
     static let lives: [ConformanceCase] = [
         ConformanceCase("concurrent-sends") { scene in
             for number in 0..<100 {

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 extension ConformanceCase {
-    /// What becomes of a redirect (RFC 9110, 15.4).
+    /// Redirects (RFC 9110, 15.4).
     static let redirects: [ConformanceCase] = [
         ConformanceCase("infinite-redirect") { scene in
             try scene.play("/", .redirect(to: "/"))

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 extension ConformanceCase {
-    /// What is never sent, and what cannot be kept.
+    /// Requests that are refused before they are sent, and limits that cannot be met.
     static let refusals: [ConformanceCase] = [
         ConformanceCase("refused-before-it-is-sent") { scene in
             try scene.play("/", SceneReply())

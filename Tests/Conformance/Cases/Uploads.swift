@@ -8,7 +8,7 @@ import Darwin
 #endif
 
 extension ConformanceCase {
-    /// How a request's body goes.
+    /// Sending of request bodies.
     static let uploads: [ConformanceCase] = [
         ConformanceCase("upload-from-anywhere") { scene in
             let content = pattern(40_000)
@@ -125,7 +125,7 @@ extension ConformanceCase {
     ]
 }
 
-/// A reader of at most 1,000 bytes at once.
+/// Returns a body reader that yields at most 1,000 bytes per read.
 private func reader(of content: [UInt8]) -> Body.Reader {
     var next = 0
     return { span in

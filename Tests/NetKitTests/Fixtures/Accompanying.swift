@@ -1,7 +1,7 @@
 import Dispatch
 import NetKit
 
-/// Whether code runs on the main queue, whose thread need not be the process's first one.
+/// Returns "main" on the main queue, else "elsewhere". The main queue's thread need not be the process's first one.
 func whereNow() -> String {
     DispatchQueue.getSpecific(key: mainMark) == true ? "main" : "elsewhere"
 }
@@ -12,7 +12,7 @@ private let mainMark: DispatchSpecificKey<Bool> = {
     return key
 }()
 
-/// Writes down what accessories are told.
+/// An accessory that records its notifications.
 final class Accompanying: Accessory {
     let name: String
     let log: Collected<String>
@@ -33,7 +33,7 @@ final class Accompanying: Accessory {
     }
 }
 
-/// Writes down what a delegate is told.
+/// A delegate that records its notifications.
 final class Hearing: RunDelegate {
     let log: Collected<String>
     let runs = Collected<NetKit.Run>()
@@ -71,7 +71,7 @@ final class Hearing: RunDelegate {
     }
 }
 
-/// Writes down when a call begins and ends.
+/// An observer that records when a call begins and ends.
 struct CallLog: Observer {
     let log: Collected<String>
 
@@ -85,7 +85,7 @@ struct CallLog: Observer {
     }
 }
 
-/// Tells when it is let go.
+/// Calls a closure when it is deallocated.
 final class Token: Sendable {
     private let end: @Sendable () -> Void
 

@@ -1,14 +1,14 @@
 import NetKit
 
 extension Agent {
-    /// An agent whose configuration differs from the default one in what `change` says.
+    /// Creates an agent from the default configuration, changed by `change`.
     convenience init(configured change: (inout Configuration) -> Void) {
         var configuration = Configuration()
         change(&configuration)
         self.init(configuration)
     }
 
-    /// Waits until this many of the agent's transfers wait for a slot.
+    /// Waits until this many of the agent's transfers are queued.
     func waitUntilWaiting(_ count: Int) async throws {
         while transfers().count(where: { $0.state == .waiting }) < count {
             try Task.checkCancellation()
@@ -16,7 +16,7 @@ extension Agent {
         }
     }
 
-    /// Waits until none of the agent's transfers is left, which may be a moment after the last connection was closed.
+    /// Waits until the agent has no transfer left, which may be a moment after the last connection was closed.
     func waitUntilNothingIsUnderWay() async throws {
         while !transfers().isEmpty {
             try Task.checkCancellation()
@@ -24,7 +24,8 @@ extension Agent {
         }
     }
 
-    /// Waits until so many starts say that they wait: a moment after their transfers do.
+    /// Waits until this many request tasks report that they are queued, which may be a moment after their transfers
+    /// are.
     func waitUntilRunsWait(_ count: Int) async throws {
         while runs().count(where: { $0.state == .waiting }) < count {
             try Task.checkCancellation()

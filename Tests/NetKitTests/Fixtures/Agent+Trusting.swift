@@ -1,14 +1,14 @@
 import NetKit
 
 extension TrustPolicy {
-    /// Believes a server's own authority and nobody else.
+    /// Creates a policy that trusts only a server's own authority.
     init(authorityOf server: LoopbackServer) {
         self.init(roots: .pem(server.authority))
     }
 }
 
 extension Agent {
-    /// An agent that believes a server's own authority and nobody else.
+    /// Creates an agent that trusts only a server's own authority.
     convenience init(trusting server: LoopbackServer) {
         var configuration = Configuration()
         configuration.trust = TrustPolicy(authorityOf: server)

@@ -1,7 +1,7 @@
 import NetKit
 
 extension Agent {
-    /// Waits until one of the agent's transfers rests, or none is left.
+    /// Waits until one of the agent's transfers is paused, or none is left.
     func waitUntilPausedOrOver() async throws {
         while true {
             let transfers = transfers()

@@ -2,7 +2,7 @@ import FoundationEssentials
 import NetKit
 import NetKitTesting
 
-/// An agent with a cache in memory, over a stub, in a time of its own.
+/// An agent with a cache in memory, a stub transport and a simulated clock.
 struct CacheScene {
     let stub = StubTransport()
     let time = StubTime()
@@ -25,17 +25,17 @@ struct CacheScene {
         agent = Agent(configuration, transport: stub)
     }
 
-    /// Seconds go by.
+    /// Advances the clock.
     func pass(_ seconds: Int) {
         time.advance(by: .seconds(seconds))
     }
 
-    /// What the events were, in words.
+    /// The events, each in a few words.
     var names: [String] { events.values.map(\.story) }
 }
 
 extension CacheRules {
-    /// By an app's policy of this many seconds, written before the call ends.
+    /// Rules of an application policy with this lifetime in seconds. Responses are stored before the call ends.
     static func app(
         _ seconds: Int, _ mode: CacheMode = .cacheElseNetwork, change: (inout CachePolicy) -> Void = { _ in }
     ) -> CacheRules {
@@ -45,7 +45,7 @@ extension CacheRules {
         return .application(policy)
     }
 
-    /// By the server's word, written before the call ends.
+    /// Rules of RFC 9111. Responses are stored before the call ends.
     static func server(_ mode: CacheMode = .cacheElseNetwork, change: (inout HTTPCachePolicy) -> Void = { _ in })
         -> CacheRules
     {
@@ -57,7 +57,7 @@ extension CacheRules {
 }
 
 extension Request {
-    /// The same request by these rules.
+    /// Returns the request with these cache rules.
     func cached(_ rules: CacheRules) -> Request {
         var request = self
         request.caching = rules

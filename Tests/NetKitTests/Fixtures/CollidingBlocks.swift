@@ -1,6 +1,6 @@
 import NetKit
 
-/// The two texts with one MD5 that Wang, Feng, Lai and Yu published in 2004.
+/// The two texts with the same MD5 that Wang, Feng, Lai and Yu published in 2004.
 enum CollidingBlocks {
     static var pair: (Bytes, Bytes) {
         get throws {

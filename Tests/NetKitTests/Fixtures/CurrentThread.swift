@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Tells threads apart.
+/// Returns an identifier of the current thread.
 func currentThread() -> UInt {
     #if canImport(Glibc)
     pthread_self()

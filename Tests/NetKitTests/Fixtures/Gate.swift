@@ -2,7 +2,7 @@ import Dispatch
 import NetKit
 import Synchronization
 
-/// Opens once; synchronous code may wait for it, which no decoding should have to.
+/// A gate that opens once. Synchronous code may block on it, so that a test can detect blocked threads.
 final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -10,7 +10,7 @@ final class Gate: Sendable {
         semaphore.signal()
     }
 
-    /// False when it stays closed for so long that whoever opens it must be waiting for the caller.
+    /// Returns false after `seconds`. Then the code that should open the gate is itself waiting for the caller.
     func wait(seconds: Int = 30) -> Bool {
         guard semaphore.wait(timeout: .now() + .seconds(seconds)) == .success else { return false }
         semaphore.signal()
@@ -21,7 +21,7 @@ final class Gate: Sendable {
 extension Gate {
     struct NeverOpened: Error {}
 
-    /// Waits without taking a thread from the cooperative pool.
+    /// Waits without blocking a thread of the cooperative pool.
     func opened() async throws {
         let isOpen = await withCheckedContinuation { continuation in
             DispatchQueue(label: "Gate.wait").async { continuation.resume(returning: self.wait()) }
@@ -32,7 +32,7 @@ extension Gate {
     }
 }
 
-/// A number that any thread may raise.
+/// A counter that any thread may increase.
 final class Counter: Sendable {
     private let storage = Atomic(0)
 
@@ -44,7 +44,7 @@ final class Counter: Sendable {
     }
 }
 
-/// The same numbers in each run.
+/// A random number generator that returns the same numbers in each run.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -62,13 +62,13 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 enum Ending: Hashable, Sendable {
     case answered
     case failed(NetError.Code)
 }
 
-/// Sends, and says how it ended.
+/// Sends the request and returns its outcome.
 func ending(of request: Request<some Sendable>, from agent: Agent) async -> Ending {
     do throws(NetError) {
         _ = try await agent.send(request)
@@ -78,7 +78,7 @@ func ending(of request: Request<some Sendable>, from agent: Agent) async -> Endi
     }
 }
 
-/// What an operation fails with; nil when it does not.
+/// Returns the code of the error that the operation throws, or `nil` if it succeeds.
 func failureCode(of operation: () async throws(NetError) -> Void) async -> NetError.Code? {
     do throws(NetError) {
         try await operation()
@@ -88,7 +88,7 @@ func failureCode(of operation: () async throws(NetError) -> Void) async -> NetEr
     }
 }
 
-/// Whoever holds it sees when the agent is gone.
+/// A weak reference, to check that the agent has been deallocated.
 struct WeakAgent {
     private(set) weak var agent: Agent?
 

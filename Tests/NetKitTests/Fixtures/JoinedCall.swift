@@ -2,14 +2,14 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// A call whose owner gives up while another one waits for it: it is tried again, for that one alone.
+/// A call whose owner is cancelled while a duplicate waits for its result. Retry sends it again for the duplicate.
 struct JoinedCall {
     private let repeats = Repeats(.join)
     private let first = StubGate()
     private let second = StubGate()
     private let agent: Agent
 
-    /// - Parameter change: what is watched; interceptors come behind those of the scene.
+    /// - Parameter change: adds what the test observes. Its interceptors come after those of the fixture.
     init(_ change: (inout Agent.Configuration) -> Void) {
         let stub = StubTransport()
         stub.answer("*", with: .status(503).held(by: first), .text("x").held(by: second))
@@ -21,9 +21,9 @@ struct JoinedCall {
         agent = Agent(configuration, transport: stub)
     }
 
-    /// Sends the request, and another one that joins it.
+    /// Sends the request, and a duplicate that joins it.
     ///
-    /// - Parameter whileTriedAgain: runs when the first has given up and the second try is under way.
+    /// - Parameter whileTriedAgain: runs when the owner is cancelled and the second attempt is in flight.
     func run(_ request: Request<Bytes>, whileTriedAgain check: () -> Void = {}) async throws {
         let leaving = Task { await ending(of: request, from: agent) }
         try await first.waitForArrivals(1)

@@ -2,8 +2,8 @@
 import Glibc
 import NetKit
 
-/// Ends the process, as `kill -9` does, at a point of the call with this number, from 1: "before" it is sent, or when it
-/// is "answered".
+/// Ends the process, as `kill -9` does, at the call with this number (from 1). The point is "before" it is sent, or
+/// when it is "answered".
 struct Killing: Interceptor {
     let point: String
     let number: Int

@@ -1,6 +1,6 @@
 import NetKit
 
-/// An errand that needs no agent: its value is known.
+/// An operation whose value is known without an agent.
 struct Known: Errand {
     struct Outcome: ErrandOutcome {
         let value: String

@@ -1,13 +1,13 @@
 import CNetTesting
 import Dispatch
 
-/// The scripted server of CNetTesting, for one test; it stops with its last reference.
+/// The scripted server of CNetTesting, for one test. It stops when it is deallocated.
 @safe final class LoopbackServer: Sendable {
     enum Identity: Sendable {
         case plain, valid, expired, notYetValid, wrongName, untrusted, garbage
-        /// How the handshake fails.
+        /// A handshake that fails.
         case closed, reset, alert
-        /// Speaks TLS 1.1 alone.
+        /// A server that supports only TLS 1.1.
         case tls1_1
     }
 
@@ -16,17 +16,17 @@ import Dispatch
         case waitedTooLong
     }
 
-    /// No wait that should succeed comes near it, also under a sanitizer.
+    /// Longer than any wait that succeeds, also under a sanitizer.
     private static let waitMilliseconds: UInt32 = 60_000
 
-    // SAFETY: include/nettesting.h: every function called here is thread-safe; stop is called once, in deinit.
+    // SAFETY: include/nettesting.h: every function called here is thread-safe. `stop` is called once, in `deinit`.
     private nonisolated(unsafe) let raw: OpaquePointer
     private let isSecure: Bool
     private let host: String
 
     /// - Parameters:
-    ///   - host: another loopback address is another origin.
-    ///   - unixPath: listens on a Unix socket instead.
+    ///   - host: A loopback address. Another address is another origin.
+    ///   - unixPath: The path of a Unix socket to listen on instead.
     init(
         _ identity: Identity = .plain, host: String = "127.0.0.1", unixPath: String? = nil,
         isTLS1_2Only: Bool = false, requiresClientCertificate: Bool = false, receiveBufferBytes: UInt32 = 0
@@ -56,10 +56,10 @@ import Dispatch
 
     var port: UInt16 { unsafe nct_server_port(raw) }
 
-    /// The authority that signed this server's certificate.
+    /// The certificate of the authority that signed this server's certificate, as PEM.
     var authority: [UInt8] { Array(unsafe String(cString: nct_server_ca_pem(raw)).utf8) }
 
-    /// The absolute URL of a path on this server.
+    /// Returns the absolute URL of a path on this server.
     func url(_ path: String, userinfo: String? = nil) -> String {
         "\(isSecure ? "https" : "http")://\(userinfo.map { "\($0)@" } ?? "")\(host):\(port)\(path)"
     }
@@ -68,7 +68,7 @@ import Dispatch
         script(path, [reply])
     }
 
-    /// A reply for each of successive requests; the last one answers all after it.
+    /// Sets the responses to successive requests. The last one is repeated.
     func script(_ path: String, _ replies: [Reply]) {
         let status = unsafe ReplyDescription.with(replies) { described in
             unsafe nct_server_script_sequence(raw, path, described, replies.count)
@@ -76,28 +76,28 @@ import Dispatch
         precondition(status == 0, "no memory for a script")
     }
 
-    /// Writes a client's certificate and key, signed by the server's authority, as cert.pem and key.pem.
+    /// Writes a client's certificate and key, signed by the server's authority, to cert.pem and key.pem.
     func writeClientIdentity(to folder: String) throws {
         let status = unsafe nct_server_client_identity_write(raw, folder)
         guard status == 0 else { throw Failure.notStarted(status) }
     }
 
-    /// Body bytes received so far.
+    /// The number of body bytes received so far.
     var receivedByteCount: Int { unsafe nct_server_received_bytes(raw) }
 
     var clientCertificateCount: Int { unsafe nct_server_client_certificate_count(raw) }
 
     var requestCount: Int { unsafe nct_server_request_count(raw) }
 
-    /// Handshakes that resumed a session.
+    /// The number of handshakes that resumed a session.
     var resumedCount: Int { unsafe nct_server_resumed_count(raw) }
 
     var connectionCount: Int { unsafe nct_server_connection_count(raw) }
 
-    /// The exact bytes of a request, the first 64 KiB of it.
+    /// Returns the first 64 KiB of a request.
     func receivedBytes(_ index: Int) -> [UInt8] {
         let length = unsafe nct_server_copy_request(raw, index, nil, 0)
-        // Of no room it would be the array all empty ones share, which the initializer writes to.
+        // With a capacity of 0 it would be the shared empty array, which the initializer writes to.
         return unsafe [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
             count = unsafe min(length, nct_server_copy_request(raw, index, buffer.baseAddress, length), 64 << 10)
         }
@@ -107,7 +107,7 @@ import Dispatch
         ReceivedRequest(receivedBytes(index))
     }
 
-    /// Counting requests and connections begins at 0 again.
+    /// Resets the counters of requests and connections.
     func forgetRequests() {
         unsafe nct_server_forget(raw)
     }
@@ -116,17 +116,17 @@ import Dispatch
         unsafe nct_server_release_stalled(raw)
     }
 
-    /// Waits until this many requests have come whole.
+    /// Waits until this many whole requests have arrived.
     func waitForRequests(_ count: Int) async throws {
         try await wait { unsafe nct_server_wait_for_requests($0.raw, count, Self.waitMilliseconds) }
     }
 
-    /// Waits until this many replies are stalled at once.
+    /// Waits until the server holds this many responses.
     func waitForStalled(_ count: Int) async throws {
         try await wait { unsafe nct_server_wait_for_stalled($0.raw, count, Self.waitMilliseconds) }
     }
 
-    /// Waits until this many body bytes have come.
+    /// Waits until this many body bytes have arrived.
     func waitForReceivedBytes(_ count: Int) async throws {
         try await wait { unsafe nct_server_wait_for_received_bytes($0.raw, count, Self.waitMilliseconds) }
     }
@@ -136,7 +136,7 @@ import Dispatch
         try await wait { unsafe nct_server_wait_for_silence($0.raw, Self.waitMilliseconds) }
     }
 
-    /// A private queue has a thread of its own, so that a wait takes none from the cooperative pool.
+    /// Waits on a private queue, so that it blocks no thread of the cooperative pool.
     private func wait(_ condition: @escaping @Sendable (LoopbackServer) -> Bool) async throws {
         let isMet = await withCheckedContinuation { continuation in
             DispatchQueue(label: "LoopbackServer.wait").async { continuation.resume(returning: condition(self)) }

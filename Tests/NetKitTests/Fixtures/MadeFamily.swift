@@ -1,6 +1,6 @@
 import CNetTesting
 
-/// An authority and a certificate of its for localhost and 127.0.0.1, for servers that are not ours.
+/// An authority and its certificate for localhost and 127.0.0.1, for third-party servers.
 struct MadeFamily {
     enum Failure: Error {
         case notMade
@@ -9,7 +9,7 @@ struct MadeFamily {
     let authority: [UInt8]
     let certificate: [UInt8]
     let key: [UInt8]
-    /// Of the certificate's key.
+    /// The pin of the certificate's key.
     let pin: String
 
     init() throws {

@@ -1,4 +1,4 @@
-/// What a request carries so that a test sees who still keeps it.
+/// An object that a request holds, so that a test can see when the request is released.
 ///
 ///     let mark = Mark()
 ///     request.progress = mark.ignore
@@ -6,11 +6,11 @@
 ///     …
 ///     try await seen.waitUntilLetGo()
 final class Mark: Sendable {
-    /// Does nothing, and keeps the mark.
+    /// Does nothing. A method reference keeps the mark alive.
     func ignore<Value>(_ value: Value) {}
 }
 
-/// Nil when nobody keeps it any more.
+/// A weak reference to a mark; `nil` after the mark is deallocated.
 struct WeakMark: Sendable {
     weak let mark: Mark?
 
@@ -18,7 +18,7 @@ struct WeakMark: Sendable {
         self.mark = mark
     }
 
-    /// Waits until nobody keeps it, up to the test's time limit.
+    /// Waits until the mark is deallocated, up to the test's time limit.
     func waitUntilLetGo() async throws {
         while mark != nil {
             try Task.checkCancellation()

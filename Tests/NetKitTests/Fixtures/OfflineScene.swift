@@ -1,7 +1,7 @@
 import NetKit
 import NetKitTesting
 
-/// An offline queue's world: a way that a test puts up, a folder, a stub that answers, and what became of the requests.
+/// The environment of an offline queue: simulated reachability, a directory, a stub, and the outcomes of the requests.
 struct OfflineScene {
     let stub = StubTransport()
     let path = StubPath(.notReachable)
@@ -43,7 +43,7 @@ struct OfflineScene {
         Request<Bytes>(place, method: .put, body: .text("x"))
     }
 
-    /// Puts the way up and sends what is kept, until so many were told.
+    /// Makes the network reachable and sends the queued requests until this many outcomes are reported.
     func drain(_ queue: OfflineQueue, by agent: Agent, until count: Int) async {
         path.set(.viaWiFiOrWired)
         let draining = Task { await agent.drain(queue) }

@@ -7,29 +7,30 @@ import Glibc
 import Darwin
 #endif
 
-/// Somebody else's server, run as a child; it ends with its last reference, or with this process.
+/// A third-party server that runs as a child process. It ends when it is deallocated, or with this process.
 @safe final class OtherServer: Sendable {
     enum Failure: Error {
         case noPort(Int32)
         case notStarted(String, Int32)
     }
 
-    /// What script/bootstrap --tests makes, with httpbin in it.
+    /// The Python environment that `script/bootstrap --tests` creates, with httpbin.
     static let python =
         "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/build/venv/bin/python"
 
     let port: UInt16
-    // SAFETY: nettesting/process.h: started once in init, stopped once in deinit, from whichever thread.
+    // SAFETY: nettesting/process.h: started once in `init`, stopped once in `deinit`, on any thread.
     private nonisolated(unsafe) let raw: OpaquePointer
     private let holder: Int32
 
     /// - Parameters:
-    ///   - inherits: the server takes its open port as descriptor 3; else it opens the port that is held for it.
-    ///   - arguments: the program and what it is told, for a port.
+    ///   - inherits: Whether the server takes its open port as descriptor 3. Otherwise it opens the port that is
+    ///     reserved for it.
+    ///   - arguments: Returns the program and its arguments for a port.
     static func start(
         inherits: Bool = false, _ arguments: @escaping @Sendable (UInt16) -> [String]
     ) async throws -> OtherServer {
-        // Waiting until it is ready blocks, which no thread of the concurrency pool may.
+        // Waiting for the server blocks, which no thread of the cooperative pool may do.
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue(label: "OtherServer.start").async {
                 continuation.resume(with: Result { try OtherServer(inherits: inherits, arguments) })
@@ -71,7 +72,7 @@ import Darwin
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// Whether a program is there; where CI is "true" it has to be.
+    /// Returns whether a program is installed. It must be if the environment variable CI is "true".
     static func isInstalled(_ program: String) -> Bool {
         if let ci = unsafe getenv("CI"), unsafe String(cString: ci) == "true" {
             return true

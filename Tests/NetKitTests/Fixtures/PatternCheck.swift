@@ -6,14 +6,14 @@ import Glibc
 import Darwin
 #endif
 
-/// Compares bytes, as they come, with the server's pattern.
+/// Compares bytes with the server's pattern while they arrive.
 struct PatternCheck {
     /// A whole number of alphabets.
     private static let model = pattern(26 << 10)
 
-    /// Bytes seen.
+    /// The number of bytes so far.
     private(set) var count = 0
-    /// Whether all of them were the pattern's.
+    /// Whether all bytes match the pattern.
     private(set) var isPattern = true
 
     mutating func take(_ bytes: Bytes) {
@@ -39,7 +39,7 @@ struct PatternCheck {
 }
 
 extension ResponseStream {
-    /// Reads it to its end.
+    /// Reads the body to its end.
     func checked() async throws(NetError) -> PatternCheck {
         var check = PatternCheck()
         for try await chunk in self {

@@ -1,6 +1,6 @@
 import NetKit
 
-/// A sequence of bodies' pieces that counts what was asked of it.
+/// A sequence of body pieces that counts the requests for a next one.
 struct Pieces<Element: Sendable>: AsyncSequence, Sendable {
     let make: @Sendable (Int) async throws -> Element?
     let asked = Counter()
@@ -27,18 +27,18 @@ struct Pieces<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// What the server's pattern is: the letters from a to z, over and over.
+/// Returns bytes of the server's pattern: the letters from a to z, repeated.
 func pattern(_ count: Int, from start: Int = 0) -> [UInt8] {
     var bytes = (0..<26).map { UInt8(ascii: "a") + UInt8((start + $0) % 26) }
     bytes.reserveCapacity(max(count, bytes.count))
-    // Whole alphabets, so that each copy goes on where the one before it ends.
+    // Appends whole alphabets, so that each copy continues the previous one.
     while bytes.count < count {
         bytes.append(contentsOf: bytes.prefix(count - bytes.count))
     }
     return Array(bytes.prefix(count))
 }
 
-/// What any thread may add to and read.
+/// A list that any thread may append to and read.
 final class Collected<Value: Sendable>: Sendable {
     private let storage = Lock<[Value]>([])
 
@@ -49,7 +49,7 @@ final class Collected<Value: Sendable>: Sendable {
     }
 
     func removeAll() {
-        // What is let go of may come back here.
+        // A deallocated value may call back into this list, so it is released outside the lock.
         let last = storage.withLock { values in
             defer { values = [] }
             return values

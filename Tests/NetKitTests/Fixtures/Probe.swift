@@ -1,6 +1,6 @@
 import NetKit
 
-/// An interceptor that is a closure.
+/// An interceptor made of a closure.
 struct Wrapping: Interceptor {
     let body: @Sendable (Call, Next) async throws(NetError) -> Answer
 
@@ -13,7 +13,7 @@ struct Wrapping: Interceptor {
     }
 }
 
-/// Writes down when calls come by, on their way out and on their way back.
+/// An interceptor that records calls on their way to the transport and back.
 struct Probe: Interceptor {
     let name: String
     let log: Collected<String>
@@ -27,7 +27,7 @@ struct Probe: Interceptor {
 }
 
 extension Response where Value == Bytes {
-    /// A response with this text.
+    /// Creates a response with this text.
     init(status: Int, _ text: String, headers: Headers = [:]) {
         self.init(status: status, headers: headers, bytes: Bytes(Array(text.utf8)))
     }

@@ -1,16 +1,16 @@
 import CNetTesting
 
-/// The proxy of CNetTesting, for one test; it stops with its last reference.
+/// The proxy of CNetTesting, for one test. It stops when it is deallocated.
 @safe final class ProxyServer: Sendable {
     enum Kind: Sendable {
         case http, socks5
     }
 
-    // SAFETY: nettesting/proxy.h: every function called here is thread-safe; stop is called once, in deinit.
+    // SAFETY: nettesting/proxy.h: every function called here is thread-safe. `stop` is called once, in `deinit`.
     private nonisolated(unsafe) let raw: OpaquePointer
     private let kind: Kind
 
-    /// - Parameter user: whoever does not show this name and the password is refused.
+    /// - Parameter user: The required user name. Requests without it and the password are refused.
     init(_ kind: Kind = .http, user: String? = nil, password: String = "") throws {
         var made: OpaquePointer?
         let status = unsafe (user ?? "").withCString { name in
@@ -37,11 +37,11 @@ import CNetTesting
 
     var tunnelCount: Int { unsafe nct_proxy_tunnel_count(raw) }
 
-    /// The exact head of a request.
+    /// Returns the head of a request.
     func received(_ index: Int = 0) -> ReceivedRequest {
         let length = unsafe nct_proxy_copy_request(raw, index, nil, 0)
         return ReceivedRequest(
-            // Of no room it would be the array all empty ones share, which the initializer writes to.
+            // With a capacity of 0 it would be the shared empty array, which the initializer writes to.
             unsafe [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
                 count = unsafe min(length, nct_proxy_copy_request(raw, index, buffer.baseAddress, length))
             })

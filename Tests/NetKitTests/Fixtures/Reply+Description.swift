@@ -1,6 +1,6 @@
 import CNetTesting
 
-/// Replies as the server sees them; it copies them.
+/// Converts responses to the server's C structs. The server copies them.
 @unsafe enum ReplyDescription {
     static func with(_ replies: [Reply], _ body: (UnsafePointer<nct_reply>) -> Int32) -> Int32 {
         unsafe with(replies[...], done: [], body)

@@ -1,37 +1,37 @@
-/// What the loopback server answers on one path.
+/// A response of the loopback server for one path.
 struct Reply: Sendable {
     enum Ending: Sendable {
         case keep, close, reset, stall
     }
 
-    /// Whether the reply waits for the request's body.
+    /// Whether the response waits for the request's body.
     enum Early: Sendable {
         case patient, discard, end, stop
     }
 
     var status: UInt16 = 200
-    /// Lines such as "Content-Type: text/plain", without their ends.
+    /// Lines such as "Content-Type: text/plain", without line ends.
     var headers: [String] = []
     var body: [UInt8] = []
-    /// When not 0, the body is this many letters from a to z, over and over.
+    /// The length of a body of repeated letters from a to z, or 0 to send `body`.
     var patternLength: UInt64 = 0
     var isEcho = false
-    /// The body is the whole reply, head included.
+    /// Whether the body is the whole response, including its head.
     var isRaw = false
     var chunkBytes = 0
-    /// Ranges get 206 or 416, where If-Range names what `headers` hold.
+    /// Whether range requests get 206 or 416. If-Range is compared with `headers`.
     var answersRanges = false
-    /// The number of bytes of the whole reply after which the ending comes.
+    /// The number of bytes of the whole response after which `ending` happens.
     var cutAfter: UInt64?
     var ending = Ending.keep
     var location: String?
-    /// When not 0, the reply goes out in pieces of this many bytes.
+    /// The size of the pieces in which the response is sent, in bytes, or 0.
     var dripBytes = 0
     var dripMilliseconds: UInt32 = 0
     var early = Early.patient
-    /// Lines after the last chunk, without their ends.
+    /// Trailer lines, without line ends.
     var trailers: [String] = []
-    /// Whoever does not show this name and the password gets 401 (Basic).
+    /// The user name that Basic authorization requires. Requests without it and the password get 401.
     var user: String?
     var password = ""
 
@@ -55,12 +55,12 @@ struct Reply: Sendable {
         Reply(status: status, location: location)
     }
 
-    /// Answers nothing until the server releases it.
+    /// Sends nothing until the server is released.
     static let stalled = Reply(body: Array("late".utf8), cutAfter: 0, ending: .stall)
     static let echo = Reply(isEcho: true)
 }
 
-/// What the server received, taken apart.
+/// A parsed request that the server received.
 struct ReceivedRequest: Sendable {
     let requestLine: String
     let fields: [(name: String, value: String)]

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A port of 127.0.0.1 that nobody else can take: it refuses connections, or accepts them and stays silent.
+/// A port of 127.0.0.1 that no other process can take. It refuses connections, or accepts them and stays silent.
 final class ReservedPort: Sendable {
     enum Failure: Error {
         case notReserved
@@ -36,7 +36,7 @@ final class ReservedPort: Sendable {
         guard isBound, !acceptsConnections || listen(fd, 16) == 0 else { throw Failure.notReserved }
     }
 
-    /// Waits until somebody has connected.
+    /// Waits until a client has connected.
     func waitForConnection() async throws {
         let fd = descriptor
         let isConnected = await withCheckedContinuation { continuation in

@@ -1,6 +1,6 @@
 import NetKit
 
-/// An output that keeps what it gets, and tells when it has enough.
+/// An output that keeps the bytes it receives, and notifies when it has enough.
 final class Shelf: BodyOutput {
     struct Full: Error {}
 
@@ -21,7 +21,7 @@ final class Shelf: BodyOutput {
 
     var bytes: [UInt8] { state.withLock { $0.bytes } }
     var text: String { String(decoding: bytes, as: UTF8.self) }
-    /// What it was asked beside writing.
+    /// The calls except writes.
     var log: [String] { state.withLock { $0.log } }
 
     func write(_ bytes: Bytes) async throws {
@@ -50,7 +50,7 @@ final class Shelf: BodyOutput {
         state.withLock { $0.log.append("whole") }
     }
 
-    /// Waits until it has so many bytes; for one waiter.
+    /// Waits until this many bytes have arrived. It supports one waiter.
     func wait(for count: Int) async {
         if bytes.count >= count {
             return

@@ -10,7 +10,7 @@ struct SystemFailure: Error {
     let number = errno
 }
 
-/// A folder that is gone after the test, with the files in it.
+/// A directory that is removed after the test, with its files.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -29,7 +29,7 @@ final class TemporaryFolder: Sendable {
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// The names of the files that are there, sorted.
+    /// The names of its files, sorted.
     var names: [String] {
         guard let folder = unsafe opendir(path) else { return [] }
         defer { unsafe closedir(folder) }
@@ -58,7 +58,7 @@ final class TemporaryFolder: Sendable {
         guard unsafe symlink(target, file(name)) == 0 else { throw SystemFailure(call: "symlink") }
     }
 
-    /// Nil when there is no such file.
+    /// Returns the contents, or `nil` if the file does not exist.
     func contents(of name: String) -> [UInt8]? {
         let descriptor = unsafe open(file(name), O_RDONLY | O_CLOEXEC)
         if descriptor < 0 {
@@ -66,13 +66,13 @@ final class TemporaryFolder: Sendable {
         }
         defer { close(descriptor) }
         let length = max(0, Int(lseek(descriptor, 0, SEEK_END)))
-        // Of no room it would be the array all empty ones share, which the initializer writes to.
+        // With a capacity of 0 it would be the shared empty array, which the initializer writes to.
         return unsafe [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
             count = unsafe max(0, pread(descriptor, buffer.baseAddress, length, 0))
         }
     }
 
-    /// The kind and the permissions of a file, links not followed.
+    /// Returns the type and the permissions of a file. Does not follow links.
     func mode(of name: String) -> mode_t {
         var status = stat()
         return unsafe lstat(file(name), &status) == 0 ? status.st_mode : 0

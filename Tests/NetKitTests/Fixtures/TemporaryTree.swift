@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A folder that is gone after the test, with folders and files in it.
+/// A directory that is removed after the test, with everything in it.
 final class TemporaryTree: Sendable {
     let path: String
 
@@ -17,7 +17,7 @@ final class TemporaryTree: Sendable {
 }
 
 extension TemporaryTree {
-    /// All files in it, however deep.
+    /// All files in it, at any depth.
     var files: [(path: String, mode: Int, bytes: [UInt8])] {
         let manager = FileManager.default
         let paths = (try? manager.subpathsOfDirectory(atPath: path)) ?? []
@@ -30,7 +30,7 @@ extension TemporaryTree {
         }
     }
 
-    /// The names in one of its folders, sorted.
+    /// Returns the names in one of its directories, sorted.
     func names(in folder: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: file(folder)).sorted()
     }

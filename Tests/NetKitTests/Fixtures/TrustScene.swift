@@ -1,15 +1,15 @@
 import CNetTesting
 
-/// A scene of CNetTesting: a server with some chain, what its client pins, and how the meeting must end.
+/// A fixture of CNetTesting: a server with a certificate chain, the client's pins, and the expected outcome.
 @safe final class TrustScene: Sendable {
     enum Failure: Error {
         case notSet(Int)
     }
 
-    /// Every scene's number.
+    /// The numbers of all fixtures.
     static var all: Range<Int> { 0..<nct_scene_count() }
 
-    // SAFETY: include/nettesting/scene.h: a scene that is set does not change; stop is called once, in deinit.
+    // SAFETY: include/nettesting/scene.h: a scene does not change after its set-up. `stop` is called once, in `deinit`.
     private nonisolated(unsafe) let raw: OpaquePointer
     private let index: Int
 
@@ -26,7 +26,7 @@ import CNetTesting
     static func name(_ index: Int) -> String { unsafe String(cString: nct_scene_name(index)) }
 
     var name: String { Self.name(index) }
-    /// The library's name of a status.
+    /// The expected status, by its name in the library.
     var ending: String { unsafe String(cString: nct_scene_ending(index)) }
     var acceptsAnything: Bool { nct_scene_accepts_anything(index) }
     var reportsOnly: Bool { nct_scene_reports_only(index) }
@@ -37,7 +37,7 @@ import CNetTesting
     var chain: [UInt8] { Array(unsafe String(cString: nct_scene_chain_pem(raw)).utf8) }
     var requestCount: Int { unsafe nct_server_request_count(nct_scene_server(raw)) }
 
-    /// `PATTERN=PIN`, each.
+    /// The pins, each as `PATTERN=PIN`.
     var pins: [String] {
         var pins: [String] = []
         while let pin = unsafe nct_scene_pin(raw, pins.count) {

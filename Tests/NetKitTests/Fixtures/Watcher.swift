@@ -1,6 +1,6 @@
 import NetKit
 
-/// Writes down the course of calls, but not what each exchange meets on its way.
+/// Records the events of calls, except the details of each transfer.
 struct Watcher: Observer {
     let events: Collected<Event>
 
