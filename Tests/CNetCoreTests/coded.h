@@ -1,4 +1,4 @@
-/// Coded bodies for the tests of body/coding.h, and ways to decode them.
+/// Test bodies for body/coding.h in each content coding, and helpers that decode them.
 #ifndef NETCORE_TEST_CODED_H
 #define NETCORE_TEST_CODED_H
 
@@ -6,23 +6,23 @@
 
 #include "body/coding.h"
 
-/// deflateInit2()'s words for a format.
+/// Values of `windowBits` for deflateInit2().
 enum { CODED_GZIP = 15 + 16, CODED_ZLIB = 15, CODED_RAW = -15 };
 
-/// How many formats coded_body() has.
+/// The number of formats of coded_body_make().
 enum { CODED_FORMATS = 5 };
 
-/// The plain text of all the bodies: repeated words, then bytes that do not repeat.
+/// The plain text of all bodies: repeated words, then bytes that do not repeat.
 nc_slice coded_text(void);
 
-/// A body of coded_text() and the coding that it is in.
+/// An encoded copy of coded_text() and its coding.
 typedef struct coded_body {
     const char *coding;
     nc_buf bytes;
 } coded_body;
 
-/// Makes the body in a format from 0 to CODED_FORMATS - 1: gzip, zlib, raw deflate, br and zstd.
-/// Without a decoder for br or zstd in the process, gzip stands in for it.
+/// Encodes the text in a format from 0 to CODED_FORMATS - 1: gzip, zlib, raw deflate, br and zstd. Uses gzip if the
+/// process has no decoder for br or zstd.
 coded_body coded_body_make(size_t format);
 
 /// Compresses with zlib; free the buffer with nc_buf_deinit().
@@ -32,19 +32,19 @@ nc_buf coded_deflate(nc_slice plain, int window_bits);
 #define coded_bytes(literal) coded_copy(nc_slice_make(literal, sizeof(literal) - 1))
 nc_buf coded_copy(nc_slice bytes);
 
-/// Makes the chain for one Content-Encoding value; NULL when memory ran out.
+/// Creates the decoders for one Content-Encoding value. Returns NULL if there is no memory.
 nc_coding *coded_chain(const char *codings);
 
-/// Appends all that the chain gives now.
+/// Appends all bytes that the chain can produce now.
 nc_status coded_drain(nc_coding *coding, nc_buf *out, nc_error *err);
 
-/// Decodes a whole body, fed `step` bytes at a time in guarded copies, and finishes it.
+/// Decodes a whole body in guarded copies of `step` bytes, and finishes it.
 nc_status coded_decode(nc_buf *out, const char *codings, nc_slice body, size_t step, nc_error *err);
 
-/// Fails unless the body decodes to exactly `plain`, fed whole and byte by byte.
+/// Fails unless the body decodes to exactly `plain`, both whole and byte by byte.
 void coded_assert_plain(const char *codings, nc_slice body, nc_slice plain);
 
-/// Fails unless decoding ends with `status`, fed whole and byte by byte.
+/// Fails unless decoding ends with `status`, both whole and byte by byte.
 void coded_assert_status(const char *codings, nc_slice body, nc_status status);
 
 #endif

@@ -1,4 +1,4 @@
-/// A root, an intermediate, leaves and a stranger: what tests of trust judge.
+/// A root, an intermediate, leaves and an unrelated authority, for tests of trust evaluation.
 #ifndef NETCORE_TEST_FAMILY_H
 #define NETCORE_TEST_FAMILY_H
 
@@ -9,34 +9,34 @@
 
 typedef struct family {
     nct_made *root;
-    nct_made *middle;  // by the root
-    nct_made *leaf;    // by the middle, for localhost and 127.0.0.1
-    nct_made *other;   // by the middle, for other.example
-    nct_made *loner;   // signed itself, for localhost
-    nct_made *foreign; // an authority that is not the root
-    nct_made *evil;    // by the foreign one, for localhost
-    nct_made *expired; // by the root, for localhost
-    char *texts[64];   // what family_join() made
+    nct_made *middle;  // issued by the root
+    nct_made *leaf;    // issued by `middle`, for localhost and 127.0.0.1
+    nct_made *other;   // issued by `middle`, for other.example
+    nct_made *loner;   // self-signed, for localhost
+    nct_made *foreign; // an authority other than the root
+    nct_made *evil;    // issued by `foreign`, for localhost
+    nct_made *expired; // issued by the root, for localhost
+    char *texts[64];   // results of family_join()
     size_t text_count;
 } family;
 
-/// Makes them all; fails the case when it cannot.
+/// Creates all certificates. Fails the test on an error.
 void family_make(family *f);
-/// Frees them and the texts.
+/// Frees the certificates and the texts.
 void family_free(family *f);
-/// The PEM texts of some of them; a NULL ends them.
+/// Returns the joined PEM texts of certificates. NULL ends the arguments.
 nc_slice family_join(family *f, const nct_made *first, ...);
 
-/// A certificate as OpenSSL has it; the caller frees it.
+/// Returns an OpenSSL certificate that the caller frees.
 X509 *family_certificate(const nct_made *made);
 
-/// Makes a policy; fails the case when it cannot.
+/// Creates a policy. Fails the test on an error.
 nc_trust *family_trust(const nc_trust_options *options);
-/// Judges a chain now.
+/// Evaluates a chain at the current time.
 nc_trust_verdict family_judge(const nc_trust_options *options, nc_slice chain, const char *host);
-/// The status of that.
+/// Returns the status of family_judge().
 nc_status family_status(const nc_trust_options *options, nc_slice chain, const char *host);
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 int64_t family_now(void);
 
 #endif

@@ -1,4 +1,4 @@
-/// A directory for one case, and file operations that fail, fall short or kill the process when they are told to.
+/// A temporary directory, and file operations that can be set to fail, be short or kill the process.
 ///
 ///     faulty_files files = faulty_init();
 ///     faulty_arm(&files, 7, ENOSPC);           // the seventh operation from now on
@@ -8,9 +8,9 @@
 
 #include "harness.h"
 
-/// Instead of an errno.
+/// Codes for faulty_arm() beside errno values.
 enum {
-    /// Half of what was to be read or written; any other operation is as always.
+    /// Reads or writes half of the bytes. Other operations are unchanged.
     FAULTY_SHORT = -1,
     /// SIGKILL instead of the operation.
     FAULTY_KILL_BEFORE = -2,
@@ -18,9 +18,9 @@ enum {
     FAULTY_KILL_AFTER = -3,
 };
 
-/// Counts every operation, from whichever thread; armed and read by one.
+/// Counts operations on all threads. One thread arms and reads it.
 typedef struct faulty_files {
-    nc_file_ops ops; // its ctx is this struct: it may not move
+    nc_file_ops ops; // its ctx is this struct, which must not move
     nc_file_ops system;
     uint64_t calls;
     uint64_t fail_at; // 0: never
@@ -31,36 +31,36 @@ typedef struct faulty_files {
     uint64_t syncs;
     uint64_t set_times;
     uint64_t writes;
-    /// What was done, a letter each: o(pen) w(rite) s(ync) d(irectory's sync) c(lose) r(ename) u(nlink).
+    /// One letter for each operation: o(pen) w(rite) s(ync) d(irectory's sync) c(lose) r(ename) u(nlink).
     char log[64];
     size_t log_length;
     int directory_fd;
 } faulty_files;
 
 void faulty_init(faulty_files *files);
-/// From now on the `nth` operation ends with `code`; 0 arms nothing.
+/// Makes the `nth` operation from now on end with `code`; 0 disarms.
 void faulty_arm(faulty_files *files, uint64_t nth, int code);
 
-/// A new directory under TMPDIR, or /tmp, that is removed with all it holds.
+/// A new directory under TMPDIR or /tmp. Its removal includes its contents.
 typedef struct place {
     char root[64];
-    /// A path in it that does not exist yet.
+    /// A path in the directory that does not exist yet.
     char store[80];
 } place;
 
 place place_make(void);
 void place_remove(const place *at);
-/// How many names there are in a directory.
+/// Returns the number of names in a directory.
 size_t place_count(const char *directory);
-/// Writes "directory/name", a path in static storage.
+/// Returns the path "directory/name" in static storage.
 const char *place_path(const char *directory, const char *name);
-/// The path of the first file whose name has an entry's form; NULL when there is none. In static storage.
+/// Returns the path of the first file with an entry's name, or NULL. In static storage.
 const char *place_entry(const char *directory);
-/// The names that begin like what is being written.
+/// Returns the number of temporary files.
 size_t place_parts(const char *directory);
-/// Reads a file to a buffer that the caller gives up.
+/// Reads a file to a buffer that the caller frees.
 nc_buf place_read(const char *path);
-/// Writes a file anew.
+/// Replaces the contents of a file.
 void place_write(const char *path, nc_slice bytes);
 
 #endif

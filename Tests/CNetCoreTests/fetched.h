@@ -1,4 +1,4 @@
-/// Downloads that are waited for, into a directory of their own.
+/// Blocking downloads into a temporary directory.
 ///
 ///     fetching on;
 ///     fetching_start(&on);
@@ -14,7 +14,7 @@
 
 #include <netcore/download.h>
 
-/// How a download ended.
+/// The result of a download.
 typedef struct fetched {
     nc_error error;
     char path[600];
@@ -23,22 +23,22 @@ typedef struct fetched {
     uint64_t resumed_bytes;
     unsigned status;
     char body[256];
-    bool was_resumed; // on_resumed came
-    uint64_t offset;  // what it said
+    bool was_resumed; // on_resumed was called
+    uint64_t offset;  // its argument
     uint64_t total;
     unsigned heads;
     unsigned tellings;
-    nc_download_progress last; // what on_progress said last
+    nc_download_progress last; // the last argument of on_progress
 } fetched;
 
 typedef struct fetching {
     fixture f;
     place at;
-    char file[160];     // a path in it
-    char partial[170];  // the partial's
-    char record[180];   // and its record's
-    const char *path;   // of the URL; "/file" unless a case says otherwise
-    const char *placed; // the answer to on_destination
+    char file[160];     // a path in the directory
+    char partial[170];  // path of the partial file
+    char record[180];   // path of its record
+    const char *path;   // of the URL; "/file" by default
+    const char *placed; // the result of on_destination
     bool is_stopping_at_head;
     fetched now;
     gate done;
@@ -49,32 +49,32 @@ typedef struct fetching {
 
 void fetching_start(fetching *on);
 void fetching_start_with(fetching *on, const nc_engine_options *options);
-/// With a server of one's own too.
+/// Starts a server and an engine with these options.
 void fetching_start_at(fetching *on, const nct_server_options *server, const nc_engine_options *options);
 void fetching_stop(fetching *on);
 /// Scripts "/file".
 void fetching_script(fetching *on, nct_reply reply);
-/// Scripts "/file", one reply after the other.
+/// Scripts "/file" with a sequence of replies.
 void fetching_script_row(fetching *on, const nct_reply *replies, size_t count);
 
-/// The sink that writes to on->now.
+/// Returns the sink that writes to on->now.
 nc_download_sink fetch_sink(fetching *on);
-/// Starts a download of on->path; with no path among the options to on->file, with no request a plain one.
+/// Starts a download of on->path. The defaults are the path on->file and a plain request.
 void fetch_begin(fetching *on, const nc_download_options *options);
-/// Starts one that gets the beginning of a reply to on->path, and no more before nct_server_release_stalled().
+/// Starts a download whose reply stalls after its beginning, until nct_server_release_stalled().
 void fetch_begin_stalled(fetching *on, nct_reply whole, const nc_download_options *options);
-/// Waits for it.
+/// Waits for the download.
 fetched fetch_end(fetching *on);
-/// Both.
+/// Starts a download and waits for it.
 fetched fetch(fetching *on, const nc_download_options *options);
 
-/// Whether there is anything at a path.
+/// Returns true if a file exists at the path.
 bool fetch_exists(const char *path);
-/// Fails unless a file is the server's pattern of this length.
+/// Fails unless the file is the server's pattern of this length.
 void assert_pattern(const char *path, size_t length);
-/// Fails unless a file holds these bytes.
+/// Fails unless the file has exactly these bytes.
 void assert_file(const char *path, nc_slice bytes);
-/// Fails unless it ended so.
+/// Fails unless the download ended with this status.
 #define assert_fetched(one, wanted)                                                                                    \
     do {                                                                                                               \
         if ((one).error.status != (wanted)) {                                                                          \

@@ -1,7 +1,7 @@
-/// A loopback server and an engine that asks it: what every behaviour test of the engine begins with.
+/// A loopback server and an engine that sends requests to it, for the behaviour tests of the engine.
 ///
-/// Whatever fails here fails the test. Responses, policies and texts that a fixture hands out live until
-/// fixture_stop(), which closes the engine before it lets them go.
+/// An error in a fixture function fails the test. Responses, policies and texts from a fixture live until
+/// fixture_stop(), which closes the engine first.
 ///
 ///     fixture f;
 ///     fixture_start(&f, NCT_PLAIN);
@@ -15,10 +15,10 @@
 #include "harness.h"
 #include "nettesting.h"
 
-/// Longer than anything a test waits for.
+/// Longer than any wait of a test.
 #define FIXTURE_LIMIT_MS 20000u
 
-/// How a transfer ended.
+/// The result of a transfer.
 typedef struct answer {
     nc_error error;
     nc_response *response;
@@ -27,63 +27,63 @@ typedef struct answer {
 typedef struct fixture {
     nct_server *server;
     nc_engine *engine;
-    void **kept; // what fixture_stop() gives back
+    void **kept; // released by fixture_stop()
     size_t kept_count;
 } fixture;
 
 /// Starts a server and an engine that trusts it.
 void fixture_start(fixture *f, nct_identity identity);
-/// The same with options of one's own; without a policy among them the engine trusts the server.
+/// Starts both with these options. The engine trusts the server if the options have no policy.
 void fixture_start_with(fixture *f, const nct_server_options *server, const nc_engine_options *engine);
-/// The same with a plain server, and an engine that trusts everybody: for servers of a test's own.
+/// Starts a plain server, and an engine that accepts every certificate. For tests with their own servers.
 void fixture_start_trusting_all(fixture *f);
-/// Closes the engine if there is one, stops the server, gives back what was handed out.
+/// Closes the engine if there is one, stops the server, and releases what the fixture returned.
 void fixture_stop(fixture *f);
 
-/// The absolute URL of a path.
+/// Returns the absolute URL of a path.
 const char *fixture_url(fixture *f, const char *path);
-/// The same with another host in it.
+/// Returns the absolute URL of a path with another host.
 const char *fixture_url_at(fixture *f, const char *host, const char *path);
-/// The absolute URL of a path on another server, at 127.0.0.1 or "localhost".
+/// Returns the absolute URL of a path on another server, at 127.0.0.1 or "localhost".
 const char *fixture_url_of(fixture *f, const nct_server *server, const char *host, const char *path);
-/// A text, formatted.
+/// Formats a text.
 const char *fixture_text(fixture *f, const char *format, ...) NC_PRINTF(2, 3);
-/// A policy that trusts these authorities alone.
+/// Returns a policy that trusts only these authorities.
 nc_trust *fixture_trust(fixture *f, const nc_trust_options *options);
-/// A policy that trusts the server's authority alone.
+/// Returns a policy that trusts only the server's authority.
 nc_trust *fixture_trust_of(fixture *f, const nct_server *server);
 
-/// Scripts the server.
+/// Scripts the reply for a path.
 void fixture_script(fixture *f, const char *path, nct_reply reply);
-/// Scripts a whole reply, byte for byte, after which the connection is closed.
+/// Scripts a raw reply. The server closes the connection after it.
 void fixture_script_raw(fixture *f, const char *path, const char *bytes);
-/// A plain request for a path.
+/// Returns a plain request for a path.
 nc_request fixture_request(fixture *f, const char *path);
 
-/// Submits without a sink.
+/// Submits a request without a sink.
 nc_transfer_id fixture_submit(fixture *f, const nc_request *request);
-/// Waits for a transfer without a sink.
+/// Waits for a transfer that has no sink.
 answer fixture_wait(fixture *f, nc_transfer_id id);
-/// Submits and waits.
+/// Submits a request and waits for it.
 answer fixture_send(fixture *f, const nc_request *request);
 /// Sends a plain GET.
 answer fixture_get(fixture *f, const char *path);
 
-/// What the server received as request `index`, NUL-terminated, at most 64 KiB of it.
+/// Returns request `index` as the server received it: NUL-terminated, at most 64 KiB.
 const char *fixture_received(fixture *f, size_t index);
 
-/// Fails unless the transfer ended so: status, number underneath, and a part of its message.
+/// Fails unless the transfer ended with this status, native code and part of the message.
 #define assert_ended(one, status, native, part)                                                                        \
     fixture_assert_ended((one), (status), (native), (part), __FILE__, __LINE__)
-/// What assert_ended() calls.
+/// Implements assert_ended().
 void fixture_assert_ended(answer one, nc_status status, int native, const char *part, const char *file, int line);
-/// Fails unless the transfer worked and came back with this status code and body.
+/// Fails unless the transfer succeeded with this status code and body.
 #define assert_answered(one, code, body) fixture_assert_answered((one), (code), (body), __FILE__, __LINE__)
-/// What assert_answered() calls.
+/// Implements assert_answered().
 void fixture_assert_answered(answer one, unsigned code, const char *body, const char *file, int line);
-/// Fails unless the response has this field first among those of the name.
+/// Fails unless this is the value of the response's first field of the name.
 #define assert_field(one, name, value) fixture_assert_field((one), (name), (value), __FILE__, __LINE__)
-/// What assert_field() calls.
+/// Implements assert_field().
 void fixture_assert_field(answer one, const char *name, const char *value, const char *file, int line);
 
 #endif

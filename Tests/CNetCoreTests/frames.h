@@ -1,8 +1,8 @@
-/// A server of HTTP/2, in the clear or over TLS, that is a row of frames (RFC 9113) for each connection it gets.
+/// An HTTP/2 server, with or without TLS, that sends a row of frames (RFC 9113) on each connection.
 ///
-/// It waits for the request, and where a row says so for the reply to a PING, by which the client shows that it has
-/// read all that came before. What stands between two PINGs comes in one piece. After its last frame the server sends
-/// no more; it waits for the client to close the connection before it takes the next.
+/// It waits for the request. At a PING of the row it waits for the acknowledgement, which shows that the client has
+/// read the frames before it. Frames between two PINGs are sent in one write. After its last frame the server sends
+/// nothing. It waits for the client to close the connection before it accepts the next.
 ///
 ///     static const frame row[] = {HEADERS(OK_OF_2), PING, LAST_DATA("hi"), {0}};
 ///     frame_server server = {.rows = {row}};
@@ -28,7 +28,7 @@ enum {
 };
 enum { FRAME_END_STREAM = 1, FRAME_ACK = 1, FRAME_END_HEADERS = 4 };
 
-/// What the server sends, in order; a row of them ends with one without a payload.
+/// A frame that the server sends. A frame without a payload ends a row.
 typedef struct frame {
     uint8_t type;
     uint8_t flags;
@@ -56,12 +56,12 @@ typedef struct frame {
 #define LAST_DATA(payload) FRAME(FRAME_DATA, FRAME_END_STREAM, payload)
 #define RESET(code) FRAME(FRAME_RESET, 0, "\0\0\0" code)
 #define PING FRAME(FRAME_PING, 0, "12345678")
-/// The last stream that the server may have acted on, and why it goes.
+/// GOAWAY with the last stream that the server may have processed, and the error code.
 #define GOAWAY(last, code) FRAME(FRAME_GOAWAY, 0, "\0\0\0" last "\0\0\0" code)
 
-/// What becomes of the connection behind a row.
+/// The action on the connection after a row.
 typedef enum frame_ending {
-    FRAME_WAITS = 0, // for the client to close it
+    FRAME_WAITS = 0, // until the client closes it
     FRAME_FIN,
     FRAME_RST,
     FRAME_SILENCE,
@@ -70,25 +70,25 @@ typedef enum frame_ending {
 enum { FRAME_ROWS = 8 };
 
 typedef struct frame_server {
-    const frame *rows[FRAME_ROWS]; // one for each connection, up to the first NULL
-    size_t upload_bytes;           // the replies begin when more than this much of a body has come; 0 with the head
+    const frame *rows[FRAME_ROWS]; // one per connection, up to the first NULL
+    size_t upload_bytes;           // the replies begin after more than this number of body bytes; 0: after the head
     frame_ending ending;
-    size_t cut_after; // of a row's bytes, but for FRAME_WAITS; such a row has no PING
-    bool is_secure;   // over TLS, with a certificate that nobody has signed
+    size_t cut_after; // bytes of the row to send, unless FRAME_WAITS; such a row has no PING
+    bool is_secure;   // over TLS, with a self-signed certificate
     uint16_t port;    // out
     int listener;
     SSL_CTX *context;
     pthread_t thread;
-    atomic_int connections[FRAME_ROWS]; // -1 before they come
-    atomic_uint served;                 // connections whose row was sent to its end
-    atomic_bool was_reset;              // whether the client has reset a stream after the last frame
+    atomic_int connections[FRAME_ROWS]; // -1 before they are accepted
+    atomic_uint served;                 // connections whose row was sent completely
+    atomic_bool was_reset;              // the client has reset a stream after the last frame
 } frame_server;
 
-/// Listens on a port that the kernel chooses and serves in a thread of its own.
+/// Listens on a port that the kernel chooses, and serves on its own thread.
 void frame_server_start(frame_server *server);
-/// Whether the head of an answer leaves the length of its body open. In the clear such a body is an error.
+/// Returns true if a response head does not define the length of its body. Without TLS such a body is an error.
 bool frame_is_open(const frame *head);
-/// Ends what the client may keep open for another request. `served` and `was_reset` are final after it.
+/// Closes connections that the client keeps open. Then `served` and `was_reset` are final.
 void frame_server_stop(frame_server *server);
 
 #endif

@@ -1,4 +1,4 @@
-/// File operations of which writes fail, with ENOSPC, for the file that was opened under a name with "full" in it.
+/// File operations whose writes fail with ENOSPC, for a file whose name contains "full".
 ///
 ///     full_disk disk;
 ///     full_disk_init(&disk);
@@ -10,11 +10,11 @@
 
 #include <stdatomic.h>
 
-/// For one such file at a time, from whichever thread.
+/// For one such file at a time. Thread-safe.
 typedef struct full_disk {
-    nc_file_ops ops; // its ctx is this struct: it may not move
+    nc_file_ops ops; // its ctx is this struct, which must not move
     nc_file_ops system;
-    atomic_int full_fd; // -1 without any
+    atomic_int full_fd; // -1: none
 } full_disk;
 
 void full_disk_init(full_disk *disk);

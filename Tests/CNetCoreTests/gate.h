@@ -1,4 +1,4 @@
-/// A door that one thread opens and others wait at.
+/// A gate that one thread opens while others wait for it.
 ///
 ///     gate is_done = GATE_INIT;
 ///     … gate_open(&is_done) in a callback …
@@ -12,17 +12,17 @@
 typedef struct gate {
     pthread_mutex_t mutex;
     pthread_cond_t condition;
-    unsigned count; // times that it was opened
+    unsigned count; // number of gate_open() calls
 } gate;
 
 #define GATE_INIT                                                                                                      \
     { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 }
 
-/// Opens the gate for good.
+/// Opens the gate permanently.
 void gate_open(gate *one);
-/// Waits until the gate was opened; fails the test when that takes longer than anything may.
+/// Waits until the gate is open. Fails the test after the time limit.
 void gate_wait(gate *one);
-/// The same, until it was opened `count` times.
+/// Waits until the gate was opened `count` times.
 void gate_wait_for(gate *one, unsigned count);
 
 #endif

@@ -1,4 +1,4 @@
-/// Documents by chance: right ones, and what mutation makes of them. The same seed gives the same row.
+/// Random JSON documents, valid and mutated. The same seed gives the same sequence.
 #ifndef NETCORE_TEST_JSON_CHANCE_H
 #define NETCORE_TEST_JSON_CHANCE_H
 
@@ -6,7 +6,7 @@
 
 enum { JSON_CHANCE_MAX_BYTES = 4096 };
 
-/// Replaces `out` by the next document; about two in five are mutated.
+/// Replaces `out` by the next document. About two in five are mutated.
 void json_chance(nc_buf *out, uint64_t *state);
 
 #endif

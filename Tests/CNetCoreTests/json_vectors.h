@@ -1,4 +1,4 @@
-/// Reads Tests/Vectors: files that hold an array of flat objects, one a case.
+/// Reads files of Tests/Vectors that are an array of flat objects, one for each case.
 ///
 ///     json_vectors file;
 ///     json_vectors_open(&file, "json_shape.json");
@@ -11,27 +11,27 @@
 
 enum { JSON_VECTOR_MEMBERS = 16 };
 
-/// A file of cases and the case under way.
+/// A file of cases and the current case.
 typedef struct json_vectors {
     nc_buf text;
-    nc_buf cases; // size_t pairs: where each begins and ends
+    nc_buf cases; // size_t pairs: start and end of each
     size_t next;
     size_t count;
     nc_slice names[JSON_VECTOR_MEMBERS];
-    nc_slice values[JSON_VECTOR_MEMBERS]; // as they are written
+    nc_slice values[JSON_VECTOR_MEMBERS]; // as written in the file
 } json_vectors;
 
-/// Opens a file of Tests/Vectors; fails the case when it cannot.
+/// Opens a file of Tests/Vectors. Fails the test on an error.
 void json_vectors_open(json_vectors *file, const char *name);
-/// Goes to the next case.
+/// Moves to the next case. Returns false after the last one.
 bool json_vectors_next(json_vectors *file);
-/// A member's value as it is written, quotes included; empty when the case has none of the name.
+/// Returns a member's value as written, with quotes; empty if the case has no such member.
 nc_slice json_vectors_raw(const json_vectors *file, const char *name);
-/// A string's characters; false when the case has none of the name, or null.
+/// Appends a string's characters. Returns false if the member is missing or null.
 bool json_vectors_string(const json_vectors *file, const char *name, nc_buf *out);
-/// A count, or `otherwise`.
+/// Returns an integer member, or `otherwise` if it is missing.
 int64_t json_vectors_number(const json_vectors *file, const char *name, int64_t otherwise);
-/// Whether a member is true.
+/// Returns true if a member is true.
 bool json_vectors_flag(const json_vectors *file, const char *name);
 void json_vectors_close(json_vectors *file);
 

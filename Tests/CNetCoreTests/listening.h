@@ -1,4 +1,4 @@
-/// Sockets that listen, for servers that the scripted one cannot play.
+/// Listening sockets, for behaviour that the scripted server lacks.
 ///
 ///     uint16_t port;
 ///     int listener = listen_anywhere(&port, 1);
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/// Listens on a port of 127.0.0.1 that the kernel chooses; the caller closes it. Fails the test when it cannot.
+/// Listens on a port of 127.0.0.1 that the kernel chooses. The caller closes the socket. Fails the test on an error.
 int listen_anywhere(uint16_t *port, int backlog);
 
 typedef struct full_listener {
@@ -16,8 +16,8 @@ typedef struct full_listener {
     uint16_t port;
 } full_listener;
 
-/// A listener whose backlog is full: further connects get no answer at all. `address` is in host order; port 0 is one
-/// that the kernel chooses.
+/// Starts a listener whose backlog is full, so that further connection attempts time out. `address` is in host order.
+/// Port 0 lets the kernel choose.
 full_listener full_listener_start(uint32_t address, uint16_t port);
 void full_listener_stop(full_listener *full);
 

@@ -1,30 +1,30 @@
-/// A network namespace of the test's own, and orders to it: links, addresses and routes by rtnetlink, without ip(8).
+/// A private network namespace for a test, with its links, addresses and routes. It uses rtnetlink, without ip(8).
 #ifndef NETCORE_TEST_NETNS_H
 #define NETCORE_TEST_NETNS_H
 
 #include "harness.h"
 
-/// Moves the calling thread, and those that it starts, into a new empty namespace; in a user namespace of its own where
-/// the process may not without.
+/// Moves the calling thread, and the threads that it starts, into a new empty namespace. Without the privilege for
+/// that it creates a user namespace too.
 ///
-/// False when the kernel forbids both; it has then said so, and a run of CI must fail.
+/// Returns false if the kernel forbids both. It then prints the reason; a CI run must fail.
 bool netns_enter(void);
 
 /// Adds a pair of virtual Ethernet links.
 void netns_add_pair(const char *name, const char *peer);
-/// Adds a tun (or tap) device that has a carrier as long as the returned descriptor is open.
+/// Adds a tun or tap device that has a carrier while the returned descriptor is open.
 int netns_add_tun(const char *name, bool is_tap);
 /// Deletes a link.
 void netns_delete(const char *name);
 /// Sets a link up or down.
 void netns_set(const char *name, bool is_up);
-/// Waits until a link that was set up can carry something: the kernel says so a little later, by a thread of its own.
+/// Waits until an enabled link is running. The kernel reports this asynchronously.
 void netns_await_running(const char *name);
-/// Renames a link, which is down.
+/// Renames a link that is down.
 void netns_rename(const char *name, const char *to);
-/// Adds an address ("10.9.0.1", "2001:db8::1"), that is not checked for doubles, to a link.
+/// Adds an address ("10.9.0.1", "2001:db8::1") to a link, without duplicate address detection.
 void netns_add_address(const char *name, const char *address, uint8_t prefix_bits);
-/// Takes it away.
+/// Removes an address.
 void netns_remove_address(const char *name, const char *address, uint8_t prefix_bits);
 
 /// A route; all zero is the default route of the main table.
@@ -34,18 +34,18 @@ typedef struct netns_route {
     uint8_t prefix_bits;
     /// NULL for none.
     const char *gateway;
-    /// The link it goes over; NULL for a route that refuses.
+    /// The outgoing link. NULL for a route that rejects packets.
     const char *link;
     uint32_t metric;
     /// 0 is the main table.
     uint32_t table;
-    /// Takes the place of one with the same metric.
+    /// Replaces a route with the same metric.
     bool replaces;
 } netns_route;
 
-/// Adds (or replaces) a route.
+/// Adds or replaces a route.
 void netns_add_route(const netns_route *route);
-/// Takes it away.
+/// Removes a route.
 void netns_remove_route(const netns_route *route);
 
 #endif

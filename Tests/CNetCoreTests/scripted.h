@@ -1,4 +1,4 @@
-/// The scripted exchange: one of each thing that the engine does, all at once, and what each must come to.
+/// The scripted exchange: one transfer for each feature of the engine, all concurrent, and the expected results.
 ///
 ///     scripted_stage stage;
 ///     scripted_part parts[SCRIPTED_PARTS];
@@ -11,21 +11,21 @@
 
 #include "torture.h"
 
-/// What the exchange is made of; each is one transfer.
+/// The transfers of the exchange.
 typedef enum scripted_kind {
-    SCRIPTED_PULLED,   // POST over TLS from a source that once has nothing, redirected with its body, trailers
-    SCRIPTED_FILED,    // PUT of a file through a proxy, the reply saved to another
-    SCRIPTED_DIGEST,   // a 401 answered
-    SCRIPTED_ZIPPED,   // gzip over TLS, to a reader that rests twice
-    SCRIPTED_RETURNED, // a file sent, gzip back, to a reader that rests twice
+    SCRIPTED_PULLED,   // POST over TLS from a source that is empty once, redirected with its body, trailers
+    SCRIPTED_FILED,    // PUT of a file through a proxy, the response saved to another
+    SCRIPTED_DIGEST,   // a 401 with a challenge
+    SCRIPTED_ZIPPED,   // gzip over TLS, to a reader that pauses twice
+    SCRIPTED_RETURNED, // sends a file, receives gzip, to a reader that pauses twice
     SCRIPTED_TUNNEL,   // TLS through CONNECT
-    SCRIPTED_LIMITED,  // a server that never answers, and a limit of one millisecond
+    SCRIPTED_LIMITED,  // a server that never responds, and a limit of one millisecond
     SCRIPTED_REFUSED,  // a redirect from https to http
-    SCRIPTED_HUNTED,   // a server that never answers, and a cancel
+    SCRIPTED_HUNTED,   // a server that never responds, and a cancel
     SCRIPTED_PARTS,
 } scripted_kind;
 
-/// Servers and files; the same for any number of exchanges.
+/// Servers and files, shared by any number of exchanges.
 typedef struct scripted_stage {
     nct_server *plain;
     nct_server *tls;
@@ -59,24 +59,25 @@ void scripted_set(scripted_stage *stage);
 /// Undoes scripted_set().
 void scripted_strike(scripted_stage *stage);
 
-/// An engine for the exchange: its policy, a jar in a file; the trace and the client are the caller's.
+/// Starts an engine for the exchange with its policy and a file of cookies. The caller provides the trace and the
+/// client.
 nc_engine *scripted_engine(const scripted_stage *stage, nc_trace trace, nc_loop_client client);
 
-/// Scripts the servers anew and submits all parts; each ends with an on_done for its `fetch`.
+/// Scripts the servers again and submits all parts. Each ends with an on_done for its `fetch`.
 ///
-/// Returns how many were accepted: the first so many (fewer than all only when memory runs out).
+/// Returns the number of accepted parts, from the first. It is below the total only if memory ran out.
 size_t scripted_begin(scripted_stage *stage, nc_engine *engine, scripted_part parts[SCRIPTED_PARTS]);
 
-/// Fails unless the part ended as it must. `may_be_cancelled`: somebody else may have ended it; `when`: for the
+/// Fails unless the part ended correctly. `may_be_cancelled` allows a cancel by another thread; `when` is for the
 /// message.
 void scripted_check(const scripted_part *part, bool may_be_cancelled, const char *when);
-/// Releases what the part holds.
+/// Releases the part.
 void scripted_part_deinit(scripted_part *part);
 
-/// Fails unless the stage's directory holds nothing but what belongs there; removes what was saved.
+/// Fails unless the stage's directory has only the expected files. Removes the saved ones.
 void scripted_check_files(const scripted_stage *stage);
 
-/// The part's name, for messages.
+/// Returns the part's name, for messages.
 const char *scripted_name(scripted_kind kind);
 
 #endif

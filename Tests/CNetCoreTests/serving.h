@@ -1,4 +1,4 @@
-/// Servers in a process of their own (programs/serve), for runs that count descriptors and memory.
+/// Servers in another process (programs/serve), for tests that count descriptors and memory.
 ///
 ///     serving servers;
 ///     serving_start(&servers);
@@ -22,14 +22,14 @@ typedef struct serving {
     char authority_path[64];
 } serving;
 
-/// Starts the process; fails the case when it cannot. Before the first engine, because it forks.
+/// Starts the process. Fails the test on an error. Call it before the first engine, because it forks.
 void serving_start(serving *servers);
-/// Gives an order, such as "release", and waits until it is obeyed; see programs/serve.c.
+/// Sends a command, such as "release", and waits until it is done. See programs/serve.c.
 bool serving_obey(serving *servers, const char *order);
 /// Ends the process.
 void serving_stop(serving *servers);
 
-/// Writes the URL of a path and views it.
+/// Writes the URL of a path to `url` and returns it.
 nc_slice serving_url(char *url, const serving *servers, bool is_tls, const char *path);
 
 #endif

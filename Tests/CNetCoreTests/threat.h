@@ -1,7 +1,8 @@
-/// What the threat matrices share: many transfers at once, the strict reading of a recorded request, strides.
+/// Shared by the threat matrices: concurrent transfers, a strict parser for recorded requests, and sampling of the
+/// cases.
 ///
-/// A matrix runs every case in a plain build. Under a sanitizer, where each transfer costs ten times as much, it takes
-/// every THREAT_STRIDE-th; NETCORE_THREAT_STRIDE overrides that.
+/// A matrix runs every case in a plain build. Under a sanitizer, which makes a transfer about ten times slower, it
+/// runs every THREAT_STRIDE-th case. NETCORE_THREAT_STRIDE overrides that.
 #ifndef NETCORE_TEST_THREAT_H
 #define NETCORE_TEST_THREAT_H
 
@@ -9,27 +10,28 @@
 
 #include <pthread.h>
 
-/// Which cases a sanitized build takes of a row of thousands: a prime, so that no row of equal steps hides behind it.
+/// The sampling step of a sanitized build. It is a prime, so that regularly spaced cases are not all skipped.
 enum { THREAT_STRIDE = 23 };
 
-/// What NETCORE_THREAT_STRIDE says, else THREAT_STRIDE under ASan or TSan, else `plain`: 1, or more for what is slow.
+/// Returns NETCORE_THREAT_STRIDE if set, THREAT_STRIDE under ASan or TSan, else `plain`: 1, or more for slow
+/// matrices.
 size_t threat_stride(size_t plain);
-/// Tells whether a sanitizer is in the process: it keeps memory that was freed, so nothing can be said of its growth.
+/// Returns true under a sanitizer. It keeps freed memory, so that memory growth cannot be measured.
 bool threat_is_sanitized(void);
 
-/// A clock that runs as the system's does, and is put forward by hand.
+/// Returns a clock that runs like the system's and can be advanced.
 nc_clock threat_clock(void);
-/// Puts it forward; engines that use it must then be woken.
+/// Advances the clock. Wake the engines that use it then.
 void threat_clock_skip_ms(uint64_t ms);
 
 /// One transfer of a volley.
 typedef struct threat_shot {
     nc_error error;
-    nc_response *response; // NULL when submit refused it
+    nc_response *response; // NULL if submit rejected it
     struct threat_volley *volley;
 } threat_shot;
 
-/// Transfers that are under way together; whoever waits is woken once, by the last of them.
+/// Concurrent transfers. The last one wakes the waiting thread.
 typedef struct threat_volley {
     nc_engine *engine;
     pthread_mutex_t mutex;
@@ -41,21 +43,22 @@ typedef struct threat_volley {
 #define THREAT_VOLLEY_INIT(of)                                                                                         \
     { (of), PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0 }
 
-/// Submits a request, or returns and notes why it was refused; the shot stays where it is until the volley is over.
+/// Submits a request, or records and returns the reason of the rejection. The shot must not move until the volley is
+/// over.
 nc_status threat_submit(threat_volley *volley, const nc_request *request, threat_shot *out);
-/// Waits until at most `left` of what was submitted is under way.
+/// Waits until at most `left` of the transfers are in flight.
 void threat_await(threat_volley *volley, size_t left);
-/// Lets the responses go.
+/// Releases the responses.
 void threat_release(threat_shot *shots, size_t count);
 
-/// What a server received as one request, in full.
+/// Returns all bytes of one request that a server received.
 nc_buf threat_received(nct_server *server, size_t index);
-/// Tells whether bytes are found in bytes.
+/// Returns true if the bytes contain the text.
 bool threat_holds(nc_slice bytes, const char *text);
 
 enum { THREAT_MAX_FIELDS = 40 };
 
-/// A request as strict eyes read it (RFC 9112, 3 and 5).
+/// A request under strict parsing (RFC 9112, sections 3 and 5).
 typedef struct threat_request {
     nc_slice method;
     nc_slice target;
@@ -64,10 +67,10 @@ typedef struct threat_request {
     nc_slice body;
 } threat_request;
 
-/// Reads recorded bytes; false unless they are one request line, fields and a body of the announced length, with CR LF
-/// at the end of each line, no other CR, LF or NUL, no folds, and tokens where there must be tokens.
+/// Parses recorded bytes. Returns false unless they are one request line, fields and a body of the declared length.
+/// Each line must end with CR LF; other CR, LF, NUL and folding are not allowed. Tokens must be tokens.
 bool threat_parse(threat_request *out, nc_slice bytes);
-/// The field's value when it is there exactly once; a slice without data otherwise.
+/// Returns the field's value if it occurs exactly once, or a slice without data.
 nc_slice threat_field(const threat_request *request, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/// What a client has sent over HTTP/2 to a function of a tls_peer, and the answer that it gets.
+/// Reads the HTTP/2 frames of a client in a function of a tls_peer, and sends the response.
 ///
 ///     tls_frames frames = TLS_FRAMES_INIT;
 ///     int stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
@@ -22,16 +22,16 @@ enum {
 typedef struct tls_frames {
     uint8_t bytes[16384];
     size_t length;
-    size_t at; // of the next frame
+    size_t at; // offset of the next frame
 } tls_frames;
 
-/// Behind the preface.
+/// Starts after the connection preface.
 #define TLS_FRAMES_INIT                                                                                                \
     { .at = 24 }
 
-/// Goes to the next frame of a type; returns its stream, or -1 at the end of the connection.
+/// Moves to the next frame of a type. Returns its stream, or -1 at the end of the connection.
 int tls_frames_find(tls_frames *frames, SSL *ssl, uint8_t type);
-/// Status 200 and "hi".
+/// Sends status 200 and "hi".
 void tls_frames_answer(SSL *ssl, int stream);
 
 #endif

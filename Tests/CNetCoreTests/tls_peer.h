@@ -1,5 +1,5 @@
-/// A server over TLS whose connections are a function each, in threads of their own, and choose their protocol one by
-/// one: as a name does that stands for unlike machines.
+/// A TLS server that runs a function for each connection on its own thread. Each connection chooses its protocol,
+/// like a host whose servers differ in HTTP/2 support.
 ///
 ///     tls_peer peer = {.serve = serve, .members = "12"};
 ///     tls_peer_start(&peer);     // at https://127.0.0.1:<peer.port>/
@@ -15,13 +15,13 @@
 
 enum { TLS_PEER_CONNECTIONS = 160 };
 
-/// Frames of HTTP/2 (RFC 9113, 4.1) as text: lengths up to 255, streams too.
+/// HTTP/2 frame heads (RFC 9113, section 4.1) as text, with lengths and streams up to 255.
 #define FRAME_HEAD(length, type, flags, stream) "\0\0" length type flags "\0\0\0" stream
-/// Ours, and theirs are taken.
+/// The server's SETTINGS, and the acknowledgement of the client's.
 #define SETTINGS FRAME_HEAD("\0", "\4", "\0", "\0") FRAME_HEAD("\0", "\4", "\1", "\0")
 /// :status: 200
 #define OK_HEAD(stream) FRAME_HEAD("\1", "\1", "\4", stream) "\x88"
-/// To the first stream: status 200 and "hi"; or 401 with a challenge of Digest, and its end.
+/// Responses on the first stream: status 200 and "hi", or 401 with a Digest challenge and its end.
 #define FIRST_ANSWER OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\1", "\1") "hi"
 #define FIRST_CHALLENGE                                                                                                \
     FRAME_HEAD("\x23", "\1", "\5", "\1")                                                                               \
@@ -34,18 +34,19 @@ typedef struct tls_peer tls_peer;
 
 typedef struct tls_peer_connection {
     tls_peer *peer;
-    size_t index; // from 0, as they come
-    int fd;       // under the peer's mutex; -1 once it is closed
+    size_t index; // from 0, in the order of acceptance
+    int fd;       // under the peer's mutex; -1 when closed
     pthread_t thread;
 } tls_peer_connection;
 
 struct tls_peer {
-    /// Called behind the handshake, on the connection's thread; the connection is closed when it returns.
+    /// Called after the handshake on the connection's thread. The connection is closed when it returns.
     void (*serve)(SSL *ssl, const tls_peer_connection *connection);
-    /// '1' or '2' for each connection, the version of HTTP that it chooses where the client offers it; the last one
-    /// stands for all further.
+    /// '1' or '2' for each connection: the HTTP version that it chooses if the client offers it. The last one applies
+    /// to all further connections.
     const char *members;
-    /// Said with the first flight of the handshake, before the client's Finished (RFC 8446, 4.4.4); NULL for nothing.
+    /// Sent with the first flight of the handshake, before the client's Finished (RFC 8446, section 4.4.4). NULL for
+    /// nothing.
     const char *early;
     size_t early_length;
     void *ctx;
@@ -54,16 +55,16 @@ struct tls_peer {
     int listener;
     pthread_t thread;
     pthread_mutex_t mutex;
-    atomic_size_t count; // of connections
+    atomic_size_t count; // number of connections
     tls_peer_connection connections[TLS_PEER_CONNECTIONS];
 };
 
 void tls_peer_start(tls_peer *peer);
-/// Ends what the client may have kept; everything is final after it.
+/// Closes connections that the client keeps open. Then all results are final.
 void tls_peer_stop(tls_peer *peer);
-/// Reads until `end` has come, as text; false at the end of the connection, or where it does not fit.
+/// Reads until the text ends with `end`. Returns false at the end of the connection, or if the text does not fit.
 bool tls_peer_read_to(SSL *ssl, char *text, size_t capacity, const char *end);
-/// Gives a context a certificate of its own for 127.0.0.1, which nobody has signed.
+/// Sets a self-signed certificate for 127.0.0.1.
 void tls_peer_show_certificate(SSL_CTX *context);
 
 #endif

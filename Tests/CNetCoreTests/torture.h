@@ -1,4 +1,4 @@
-/// What the torture tests share: numbers from the environment, seeded chance, descriptors, and sinks that count.
+/// Shared by the torture tests: numbers from the environment, seeded randomness, descriptors, and sinks that count.
 ///
 ///     torture_fetch fetch = {0};
 ///     torture_submit(engine, &request, &fetch);
@@ -12,76 +12,76 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/// How long anything may take before the test calls it a hang.
+/// The time after which a test reports a hang.
 enum { TORTURE_PATIENCE_MS = 20000, TORTURE_URL_BYTES = 256 };
 
-/// A number from the environment (script/torture sets them), or the default.
+/// Returns a number from the environment (script/torture sets them), or the default.
 uint64_t torture_number(const char *name, uint64_t otherwise);
 
-/// NETCORE_TORTURE_SEED, or one from the clock; printed either way, so that a failure can be run again.
+/// Returns NETCORE_TORTURE_SEED, or a seed from the clock. Prints it, so that a failure can be reproduced.
 uint64_t torture_seed(void);
 
-/// The next number of a seeded row (splitmix64).
+/// Returns the next number of a seeded sequence (splitmix64).
 uint64_t torture_next(uint64_t *state);
 
-/// Mixes numbers into one, the same every time: chance that does not depend on the order of threads.
+/// Combines numbers deterministically: randomness that does not depend on the order of threads.
 uint64_t torture_mix(uint64_t a, uint64_t b);
 
-/// Milliseconds on the monotonic clock.
+/// Returns the milliseconds of the monotonic clock.
 uint64_t torture_now_ms(void);
 
-/// The descriptors that this process has open.
+/// Returns the number of open descriptors of this process.
 size_t torture_open_descriptors(void);
 
-/// Waits until at most `expected` descriptors are open; false when it takes longer than TORTURE_PATIENCE_MS.
+/// Waits until at most `expected` descriptors are open. Returns false after TORTURE_PATIENCE_MS.
 bool torture_wait_for_descriptors(size_t expected);
 
-/// Writes "http(s)://127.0.0.1:port/path" and views it.
+/// Writes "http(s)://127.0.0.1:port/path" to `url` and returns it.
 nc_slice torture_url(char *url, const char *scheme, const nct_server *server, const char *path);
 
-/// Starts a server of this kind; fails the case when it cannot.
+/// Starts a server of this kind. Fails the test on an error.
 nct_server *torture_start(nct_identity identity);
 
-/// Starts an engine; fails the case when it cannot.
+/// Starts an engine. Fails the test on an error.
 nc_engine *torture_engine(const nc_engine_options *options);
 
-/// The policy that trusts this server's authority alone.
+/// Returns a policy that trusts only this server's authority.
 nc_trust *torture_trust(const nct_server *server);
 
-/// The full path of a program that lies beside the tests, in static storage.
+/// Returns the full path of a program beside the tests, in static storage.
 const char *torture_program(const char *name);
 
-/// What happened to one transfer, or to many that share it; all zero is ready for use.
+/// The result of one transfer, or of several that share it. All zero is valid.
 typedef struct torture_fetch {
-    /// Times on_done came.
+    /// Calls of on_done.
     atomic_size_t done_count;
-    /// How many of them were NC_OK.
+    /// Calls with NC_OK.
     atomic_size_t ok_count;
-    /// How many of them were NC_ERR_CANCELLED.
+    /// Calls with NC_ERR_CANCELLED.
     atomic_size_t cancelled_count;
     /// The last status.
     _Atomic nc_status status;
-    /// What was said about it.
+    /// The last error's message.
     char message[NC_ERROR_MESSAGE_BYTES];
-    /// The last transfer's response, when `keeps_response` is set; the test releases it.
+    /// The last transfer's response if `keeps_response` is set. The test releases it.
     nc_response *response;
-    /// Whether to retain the response.
+    /// Retains the response.
     bool keeps_response;
 } torture_fetch;
 
-/// The sink that writes to `fetch`.
+/// Returns the sink that writes to `fetch`.
 nc_sink torture_sink(torture_fetch *fetch);
 
-/// Submits with torture_sink(); fails the case when it is refused.
+/// Submits with torture_sink(). Fails the test on a rejection.
 nc_transfer_id torture_submit(nc_engine *engine, const nc_request *request, torture_fetch *fetch);
 
-/// Waits until on_done came `count` times; false when it takes longer than `timeout_ms`.
+/// Waits until on_done was called `count` times. Returns false after `timeout_ms`.
 bool torture_await(torture_fetch *fetch, size_t count, uint32_t timeout_ms);
 
-/// Waits until the loop has done what was ordered before. Not from the loop's thread.
+/// Waits until the loop has processed the earlier commands. Not on the loop thread.
 void torture_let_loop_read(nc_engine *engine);
 
-/// A door that one thread opens and others wait at.
+/// A gate that one thread opens while others wait for it.
 typedef struct torture_gate {
     pthread_mutex_t mutex;
     pthread_cond_t condition;
@@ -91,9 +91,9 @@ typedef struct torture_gate {
 #define TORTURE_GATE_INIT                                                                                              \
     { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false }
 
-/// Opens the gate for good.
+/// Opens the gate permanently.
 void torture_gate_open(torture_gate *gate);
-/// Waits until the gate is open; false when it takes longer than TORTURE_PATIENCE_MS.
+/// Waits until the gate is open. Returns false after TORTURE_PATIENCE_MS.
 bool torture_gate_wait(torture_gate *gate);
 
 #endif

@@ -1,16 +1,16 @@
-/// Kills a process at a system call of its own that touches files, as strace's injection does.
+/// Kills a process at a system call on files, as strace's injection does.
 ///
-/// What faulty.h does at the seam of the file operations, this does at the kernel's: nothing that writes, syncs,
-/// renames, unlinks or opens gets past it.
+/// It does in the kernel what faulty.h does in the file operations: no call that writes, syncs, renames, unlinks or
+/// opens escapes it.
 #ifndef NETCORE_TEST_TRACED_H
 #define NETCORE_TEST_TRACED_H
 
 #include "harness.h"
 
-/// Whether a process may be traced here. It has said so when not, and a run of CI must fail.
+/// Returns true if a process may be traced. If not, it has printed the reason, and a CI run must fail.
 bool traced_is_allowed(void);
-/// Forks, and runs `work` there, which may start threads and calls _exit(2). The child is killed at its `nth` call, or
-/// after it; 0 kills never. Returns what waitpid(2) says of it.
+/// Forks and runs `work` in the child. `work` may start threads, and ends with _exit(2). The child is killed before
+/// or after its `nth` call; 0 means never. Returns the status of waitpid(2).
 int traced_run(void (*work)(void *ctx), void *ctx, uint64_t nth, bool is_after);
 
 #endif

@@ -1,4 +1,4 @@
-/// The rows of Tests/Vectors that are flat: an array of objects whose values are strings.
+/// Reads files of Tests/Vectors that are an array of objects with string values.
 ///
 ///     vectors rows = vectors_read("url_join.json");
 ///     nc_slice base = vectors_text(&rows.rows[0], "base");
@@ -17,19 +17,19 @@ typedef struct vector_row {
     size_t count;
 } vector_row;
 
-/// A file of them.
+/// A file of rows.
 typedef struct vectors {
     vector_row *rows;
     size_t count;
-    /// Where the texts lie.
+    /// Storage of the texts.
     char *memory;
 } vectors;
 
-/// Reads a file of Tests/Vectors; fails the case when it cannot, or when it holds anything else.
+/// Reads a file of Tests/Vectors. Fails the test on an error or on other contents.
 vectors vectors_read(const char *name);
 /// Frees the rows and their texts.
 void vectors_free(vectors *all);
-/// The value of this name, `data` NULL when there is none.
+/// Returns the value of this name; `data` is NULL if there is none.
 nc_slice vectors_text(const vector_row *row, const char *name);
 
 #endif
