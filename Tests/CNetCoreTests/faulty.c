@@ -111,7 +111,7 @@ static int faulty_status(void *ctx, int fd, struct stat *out) {
     RUN("status", status(NULL, fd, out));
 }
 static int faulty_close(void *ctx, int fd) {
-    // Whatever close(2) says, the descriptor is gone.
+    // The descriptor is closed even if close(2) reports an error.
     faulty_files *files = ctx;
     note(ctx, 'c');
     verdict what = begin(files, "close");

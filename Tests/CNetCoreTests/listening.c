@@ -10,7 +10,7 @@ static int listen_at(struct sockaddr_in *address, int backlog) {
     socklen_t length = sizeof *address;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(listener >= 0);
-    // A port that somebody had a moment ago may be meant.
+    // The port may be a fixed one that was in use a moment ago.
     assert_int_equal(setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)), 0);
     assert_int_equal(bind(listener, (struct sockaddr *)address, length), 0);
     assert_int_equal(listen(listener, backlog), 0);

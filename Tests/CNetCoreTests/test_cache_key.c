@@ -371,7 +371,8 @@ static void key__explains_no_damaged_description(void **state) {
     nc_buf lines = nc_buf_init(10000);
     nc_error err;
     assert_status(nc_cache_key_describe(&bytes, &parts, NULL), NC_OK);
-    // Without its last parts it is the description of another request: of anybody's, and of one without parameters.
+    // Without its last parts it is the canonical form of another request: of one without a user, or without
+    // parameters.
     size_t whole_ones = 0;
     for (size_t length = 0; length < bytes.length; length++) {
         guarded cut = guarded_copy(nc_slice_make(bytes.data, length));

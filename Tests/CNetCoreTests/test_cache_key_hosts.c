@@ -79,7 +79,7 @@ static void key__every_spelling_of_a_host_gives_one_key(void **state) {
 
 static void key__a_canonical_host_may_be_longer_than_the_written_one(void **state) {
     (void)state;
-    // 20 labels of two bytes, each of which becomes 7 bytes or more.
+    // 20 labels of two bytes, each encoded in 7 bytes or more.
     char url[256] = "http://";
     for (size_t i = 0; i < 20; i++) {
         (void)strcat(url, "\xC3\xBC.");

@@ -62,7 +62,7 @@ static void make_tuple(tuple *out, uint64_t index) {
     }
 }
 
-/// Parameters of another shape each: how deep, of which kinds, and which piece is a name.
+/// Adds parameters that differ in depth, in kind, and in which piece is a name.
 static void add_parameters(nc_params *params, const tuple *from) {
     const nc_slice *pieces = from->pieces;
     nc_params_reset(params, NC_PARAMS_OBJECT);
@@ -104,7 +104,7 @@ static void add_parameters(nc_params *params, const tuple *from) {
     }
 }
 
-/// Of a token and of a URL each byte stands for two letters, as not all bytes may stand there.
+/// Spells each byte as two letters, because a token and a URL do not allow every byte.
 static nc_slice spelled(char *text, size_t prefix, nc_slice piece) {
     for (size_t i = 0; i < piece.length; i++) {
         text[prefix + 2 * i] = (char)('a' + piece.data[i] / 16);

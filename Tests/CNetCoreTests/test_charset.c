@@ -8,7 +8,7 @@ typedef struct row {
     const char *charset;
     const char *bytes;
     size_t length;
-    /// NULL when the bytes are refused; then `offset` tells where.
+    /// NULL if the bytes are rejected at `offset`.
     const char *expected;
     int64_t offset;
 } row;

@@ -1,4 +1,4 @@
-/// The chunked coding, undone: RFC 9112, 7.1, to the letter, and the same for every way of cutting what came.
+/// The decoder of the chunked coding (RFC 9112, section 7.1). Each result is the same for every split of the input.
 #include "harness.h"
 
 #include "body/chunked.h"
@@ -8,7 +8,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/// What came out: content and trailer lines in order, "|" between the two.
+/// The output: content and trailer lines in order, separated by "|".
 typedef struct told {
     nc_buf text;
     nc_status status;
@@ -21,7 +21,7 @@ static told told_init(void) {
     return (told){.text = nc_buf_init(1 << 20), .status = NC_OK, .offset = -1};
 }
 
-/// Feeds a piece until nothing more comes of it; what is left behind the end is left.
+/// Feeds a piece until there is no more output. Bytes after the end are not consumed.
 static void feed(nc_chunked *chunked, nc_slice *in, told *out) {
     nc_chunked_event event = {NC_CHUNKED_CONTENT, {0}};
     nc_error err;
@@ -201,7 +201,7 @@ static void chunked__leaves_what_is_behind_the_end(void **state) {
     feed(&chunked, &in, &out);
     assert_true(out.is_whole);
     assert_slice_equals(in, "rest");
-    feed(&chunked, &in, &out); // and goes on doing so
+    feed(&chunked, &in, &out); // and repeatedly
     assert_slice_equals(in, "rest");
     nc_buf_deinit(&out.text);
     nc_chunked_deinit(&chunked);
@@ -259,7 +259,7 @@ static void chunked__extensions_weigh_no_more_than_the_content(void **state) {
         {1, 1, NC_CHUNKED_EXTENSION_MAX_BYTES + 1, NC_ERR_BAD_RESPONSE},
         // What is announced pays for nothing before it is there.
         {1, 100000, NC_CHUNKED_EXTENSION_MAX_BYTES + 1, NC_ERR_BAD_RESPONSE},
-        // Content makes room, but for one row of extensions only.
+        // Content resets the limit of extensions only once.
         {2, NC_CHUNKED_EXTENSION_MAX_BYTES, NC_CHUNKED_EXTENSION_MAX_BYTES, NC_OK},
         {2, 2 * NC_CHUNKED_EXTENSION_MAX_BYTES, NC_CHUNKED_EXTENSION_MAX_BYTES + 1, NC_ERR_BAD_RESPONSE},
         {NC_CHUNKED_EXTENSION_MAX_BYTES - 1, 1, 2, NC_OK},

@@ -199,7 +199,7 @@ static void coding__refuses_what_is_not_the_format(void **state) {
     coded_assert_status("deflate", nc_slice_of("\x07 no such block"), NC_ERR_BAD_CODING);
     coded_body zlib = coded_body_make(1);
     coded_assert_status("gzip", nc_buf_slice(&zlib.bytes), NC_ERR_BAD_CODING);
-    // FDICT asks for a dictionary that nobody has.
+    // FDICT requires a preset dictionary, which HTTP does not have.
     coded_assert_status("deflate", nc_slice_make("\x78\xBB\0\0\0\1\x03\0", 8), NC_ERR_BAD_CODING);
     // A header whose check fails is read as raw deflate, and fails there.
     coded_assert_status("deflate", nc_slice_make("\x78\x9D\x03\0\0\0\0\1", 8), NC_ERR_BAD_CODING);

@@ -200,7 +200,7 @@ static void coding__bomb_stops_early_in_constant_memory(void **state) {
         allocations = allocations == 0 ? harness_allocations() : allocations;
         assert_int_equal(harness_allocations(), allocations);
     }
-    // Under ASan malloc tells nothing.
+    // mallinfo2() reports nothing under ASan.
     assert_true(mallinfo2().uordblks < before_bytes + MEBIBYTE);
     assert_true(nc_coding_has_input(coding));
     nc_coding_free(coding);
@@ -291,7 +291,7 @@ static nc_buf make_long_text(void) {
     return text;
 }
 
-/// Feeds, takes `pieces` pieces, keeps, takes the fed memory away, and goes on.
+/// Feeds, takes `pieces` pieces, keeps them, frees the fed memory, and continues.
 static void decode_with_pauses(const char *codings, nc_slice body, size_t step, size_t pieces, nc_slice plain) {
     nc_coding *coding = coded_chain(codings);
     nc_buf out = nc_buf_init(MEBIBYTE);

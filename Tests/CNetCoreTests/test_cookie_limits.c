@@ -134,7 +134,7 @@ static void jar__expired_cookies_leave_before_others_and_secure_ones_last(void *
     assert_int_equal(jar.count, NC_JAR_MAX_COOKIES_PER_SITE);
     set_at(&jar, 1, "used", 1, ""); // counts as a use
     set_at(&jar, 1, "new", 1, "");
-    assert_false(is_sent(&jar, 1, "c0")); // the least recently used of those without Secure
+    assert_false(is_sent(&jar, 1, "c0")); // the least recently used one without Secure
     assert_true(is_sent(&jar, 1, "used"));
     assert_true(is_sent(&jar, 1, "secure"));
     bool has_changed = false;

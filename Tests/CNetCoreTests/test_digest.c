@@ -64,7 +64,7 @@ static void *digest_abc(void *result) {
     nc_digest *digest = NULL;
     if (nc_digest_new(&digest, NC_DIGEST_MD5, NULL) == NC_OK) {
         nc_status status = nc_digest_of(result, digest, nc_slice_of("abc"), NULL);
-        (void)status; // The result tells.
+        (void)status; // the result shows it
     }
     nc_digest_free(digest);
     return NULL;

@@ -185,7 +185,7 @@ static void download__never_resumes_what_came_coded(void **state) {
     }
 }
 
-/// Damages the partial, and expects the download to begin anew.
+/// Damages the partial file, and expects the download to restart.
 static void check_damage(void (*damage)(fetching *on)) {
     fetching on;
     fetching_start(&on);
@@ -334,7 +334,7 @@ static void download__keeps_nothing_behind_the_end(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
-    // How long it is was not said at first, and turns out to be less than what lies there.
+    // The length is unknown at first, and turns out to be below the length of the partial file.
     const nct_reply row[] = {{.headers = STRONG,
                               .pattern_length = 20000,
                               .chunk_bytes = 1000,
@@ -407,7 +407,7 @@ static void download__is_refused_what_it_cannot_be(void **state) {
     assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_USAGE); // As of a transfer's.
     assert_non_null(strstr(err.message, "on_done"));
     sink = fetch_sink(&on);
-    request.header_count = 1; // Of which there is none.
+    request.header_count = 1; // but there is no array
     assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_USAGE);
     request.header_count = 0;
     request.method = nc_slice_of("POST");

@@ -12,7 +12,7 @@
 enum { LARGE = 1200000, SMALL = 20000 };
 
 static const nct_reply large = {.headers = STRONG, .pattern_length = LARGE, .answers_ranges = true};
-/// Of each range the beginning, and no more until it is let go on.
+/// Sends the beginning of each range, then stalls until nct_server_release_stalled().
 static const nct_reply halting = {.headers = STRONG,
                                   .pattern_length = LARGE,
                                   .answers_ranges = true,
@@ -150,7 +150,7 @@ static void cancel__keeps_and_proves_what_is_there(void **state) {
     assert_fetched(again, NC_OK);
     assert_int_equal(again.resumed_bytes, got.byte_count);
     assert_pattern(on.file, SMALL);
-    nc_download_cancel(on.f.engine, on.id); // Of what has ended, and of what never was.
+    nc_download_cancel(on.f.engine, on.id); // ended and unknown ids
     nc_download_cancel(on.f.engine, 12345);
     fetching_stop(&on);
 }
@@ -327,7 +327,7 @@ static void resume__of_its_transfer_does_not_take_bytes_before_there_is_a_place(
     fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL});
     resume_too_early(&on);
     assert_int_equal(unlink(on.file), 0);
-    // A part of another version is there, which is emptied when there is a place: not behind what came.
+    // A partial file of another version is emptied before the new bytes are written to it.
     const nct_reply cut = {
         .headers = STRONG, .pattern_length = SMALL, .is_cut = true, .cut_after = 9000, .ending = NCT_CLOSE};
     fetching_script(&on, cut);

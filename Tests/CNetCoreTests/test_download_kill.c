@@ -117,7 +117,7 @@ static waiting run(const scene *on, const char *path, const nc_file_ops *ops, bo
                                          .skips_sync = skips_sync,
                                          .partial_folder = nc_slice_of(on->folder)};
     const nc_download_sink sink = {.ctx = &one, .on_done = on_done};
-    // What the call says is kept apart from what its end says: that may come first.
+    // The error of the call and the error of the end are separate, because the end may come first.
     nc_error refused;
     nc_status status = nc_engine_new(&engine, &engine_options, &refused);
     if (status == NC_OK) {
@@ -193,7 +193,7 @@ static void check_next(const scene *on, uint64_t nth) {
     assert_true(child >= 0);
     if (child == 0) {
         waiting one = run(on, "/slow", NULL, true);
-        // One that had been put in its place already is downloaded anew, and nothing is wrong with that.
+        // If the file was already renamed, it is downloaded again. That is correct.
         _exit(one.error.status == NC_OK ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &how, 0), child);
@@ -241,7 +241,7 @@ static void kill_everywhere(uint64_t wanted, uint64_t stride, bool is_traced) {
     end_scene(&on);
 }
 
-/// A folder on another file system than the file's; says so and is false where there is none.
+/// Finds a directory on another file system than the file's. Prints a message and returns false if there is none.
 static bool find_folder_elsewhere(scene *on) {
     static const char *const roots[] = {"/dev/shm", "/tmp", "/var/tmp", "/run"};
     struct stat here;
@@ -300,7 +300,7 @@ static void check_fault(const scene *on, const faulty_files *files, int code, co
     }
     nc_buf bytes = place_read(on->file);
     bool is_old = nc_slice_is_equal(nc_buf_slice(&bytes), nc_slice_of("old"));
-    // Nothing can be told after the file is in its place but that its directory is not synced.
+    // After the rename the only possible error is that the directory is not synced.
     bool is_good = harness_is_pattern(nc_buf_slice(&bytes), BODY_BYTES) || (one->error.status != NC_OK && is_old);
     if (!is_good) {
         fail_msg("'%s' failing with %d: the file has %zu bytes", files->failed_op, code, bytes.length);
@@ -341,7 +341,7 @@ static void download__survives_every_operation_failing_once(void **state) {
     end_scene(&on);
 }
 
-/// Beside the file somebody else's part may lie, whole or not.
+/// Another process's partial file may be beside the file, complete or not.
 static void download__from_another_file_system_leaves_anothers_part_alone(void **state) {
     (void)state;
     scene on;
@@ -373,7 +373,7 @@ static void download__from_another_file_system_survives_every_operation_failing_
     end_scene(&on);
 }
 
-/// A power failure forgets what was not synced: each step is on disk before the one that says so.
+/// A power failure loses unsynced data, so each step is on disk before the step that depends on it.
 static void download__syncs_before_it_claims_and_before_it_renames(void **state) {
     (void)state;
     static faulty_files files;

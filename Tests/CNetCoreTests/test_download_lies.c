@@ -33,7 +33,8 @@ static void give(wire *out, const uint8_t *bytes, size_t length) {
     out->length += length;
 }
 
-/// What a lie is told about: the range that was asked for begins at `first`, because `cut` bytes are held.
+/// The state in which the server sends a false response: the requested range begins at `first`, because `cut` bytes
+/// are held.
 typedef struct moment {
     size_t first;
     size_t cut;
@@ -291,7 +292,7 @@ static void check_lie(fetching *on, lie what, size_t cut) {
     fetched got = fetch(on, &options);
     assert_fetched(got, NC_ERR_CUT_SHORT);
     assert_int_equal(got.byte_count, cut);
-    // The lie, then as often as it takes until the server has told all of its replies.
+    // First the false response, then as many attempts as the server has replies.
     for (int i = 0; i < 3 && got.error.status != NC_OK; i++) {
         got = fetch(on, &options);
         bool is_there = fetch_exists(on->file);

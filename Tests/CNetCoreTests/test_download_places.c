@@ -169,7 +169,7 @@ static void download__that_was_told_by_the_head_is_gone_on_with_in_its_place(voi
     assert_fetched(got, NC_ERR_CUT_SHORT);
     assert_string_equal(got.path, other);
     assert_string_equal(got.partial, on.partial);
-    // As the inventory tells it: the place, and the folder where its part lies.
+    // Uses the inventory's results: the destination and the directory of its partial file.
     got = fetch(&on, &(nc_download_options){.path = nc_slice_of(other), .partial_folder = nc_slice_of(on.at.root)});
     assert_fetched(got, NC_OK);
     assert_true(got.resumed_bytes > 0);
@@ -283,7 +283,7 @@ static void download__of_a_long_name_has_a_short_partial(void **state) {
     fetching_stop(&on);
 }
 
-/// What somebody else left under the part's name is there still, and nothing came of the download.
+/// The foreign file with the partial file's name is unchanged, and the download failed.
 static void check_left_alone(fetching *on, const nc_download_options *options) {
     fetched got = fetch(on, options);
     assert_fetched(got, NC_ERR_FILE);

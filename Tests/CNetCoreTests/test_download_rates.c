@@ -12,7 +12,7 @@ typedef struct ledger {
     driven *time;
     uint64_t rate;
     fetching on;
-    uint64_t most_ahead; // of what the rate allowed
+    uint64_t most_ahead; // bytes above the rate's allowance
     unsigned tellings;
 } ledger;
 
@@ -36,7 +36,7 @@ static void book_end(void *ctx, nc_download_id id, nc_response *response, const 
     (void)result;
     one->on.now.error = *error;
     gate_open(&one->on.done);
-    gate_open(&one->on.moved); // Last: whoever waits for the next piece goes on, and must see that there is none.
+    gate_open(&one->on.moved); // last: the thread that waits for the next piece must see that there is none
 }
 
 static unsigned opened(gate *one) {

@@ -67,7 +67,8 @@ static uint64_t range_start(const nct_choice *choice) {
     return range != NULL ? strtoull(range + strlen("\r\nRange: bytes="), NULL, 10) : 0;
 }
 
-/// Two servers behind one name call the same version differently: who asks for the end gets to the other one.
+/// Two servers behind one host name use different validators for the same version. Requests for the end reach the
+/// second.
 static void answer_as_a_farm(void *context, nct_choice *choice) {
     (void)context;
     uint64_t at = range_start(choice);
@@ -106,7 +107,7 @@ static void segments__keep_what_is_there_when_the_server_turns_them_away(void **
     nc_download_cancel(on.f.engine, on.id);
     fetched first = fetch_end(&on);
     assert_fetched(first, NC_ERR_CANCELLED);
-    // The first piece is gone on with; then the server has had enough.
+    // The first segment is resumed, then the server rejects further requests.
     const nct_reply row[] = {ready, busy};
     fetching_script_row(&on, row, 2);
     fetched second = fetch(&on, &(nc_download_options){0});

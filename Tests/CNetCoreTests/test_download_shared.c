@@ -196,7 +196,7 @@ static void download__keeps_the_mode_and_the_owner_of_what_it_replaces(void **st
     check_rights(0640, 0640, NULL, false);
     check_rights(0666, 0666, NULL, false); // More than the usual umask leaves.
     check_rights(0755, 0755, NULL, true);
-    check_rights(06755, 0755, NULL, false); // Who runs it would become the owner, of bytes from elsewhere.
+    check_rights(06755, 0755, NULL, false); // set-user-ID would run downloaded bytes with the owner's rights
 }
 
 static int move_within(void *ctx, int folder_fd, const char *name, const char *path, bool replaces) {
@@ -294,7 +294,7 @@ static void download__leaves_a_file_alone_that_may_not_be_written(void **state) 
     check_protected(EPERM, false, NC_ERR_FILE, 0);
     check_protected(EROFS, false, NC_ERR_FILE, 0);
     check_protected(EACCES, true, NC_ERR_FILE, 1);
-    check_protected(ETXTBSY, false, NC_OK, 1); // A program that runs goes on with the old one.
+    check_protected(ETXTBSY, false, NC_OK, 1); // a running program keeps the old file
 }
 
 int main(void) {

@@ -46,7 +46,7 @@ static void download__keeps_its_part_when_a_success_is_not_the_file_regression_1
     }
 }
 
-/// Of a part that cannot be gone on with, and of one whose range is refused, nothing is asked but the whole.
+/// If a partial file cannot be resumed, or its range is rejected, only the whole is requested.
 static void download__gives_a_part_up_for_a_200_alone_regression_2(void **state) {
     const nct_reply pending = {.status = 202, .body = "pending", .body_length = 7};
     const nct_reply rows[][2] = {{pending, pending},
@@ -63,7 +63,7 @@ static void download__gives_a_part_up_for_a_200_alone_regression_2(void **state)
         assert_string_equal(got.partial, on.partial);
         assert_true(fetch_exists(on.record));
         got = fetch(&on, &(nc_download_options){.restarts = true});
-        assert_fetched(got, NC_OK); // whoever wants nothing of it holds nothing
+        assert_fetched(got, NC_OK); // a request without a reader holds no bytes
         assert_int_equal(got.status, 202);
         assert_file(on.file, nc_slice_of("pending"));
         fetching_stop(&on);

@@ -1,4 +1,4 @@
-/// Parts and records of downloads that another user could have written: refused, never gone on with.
+/// Partial files and records that another user could have written are rejected and never resumed.
 #include "fetched.h"
 
 #include <errno.h>
@@ -122,7 +122,7 @@ static void download__is_not_gone_on_with_from_another_users_file(void **state) 
     }
 }
 
-/// A part that its group can write to could not be gone on with; the file that comes of it has the usual mode.
+/// A partial file that its group can write could not be resumed. The finished file has the usual mode.
 static void download__has_the_usual_mode_when_it_is_whole(void **state) {
     (void)state;
     static const mode_t masks[][3] = {{002, 0644, 0664}, {0, 0644, 0666}, {022, 0644, 0644}, {077, 0600, 0600}};

@@ -59,7 +59,7 @@ static void serve_half(SSL *ssl, const tls_peer_connection *connection) {
     (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
     if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 1) {
         (void)SSL_write(ssl, half, sizeof half - 1);
-        (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING); // which says that the half was read
+        (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING); // shows that the first half was read
         (void)SSL_write(ssl, reset, sizeof reset - 1);
         (void)tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
     }
@@ -202,7 +202,7 @@ static void engine__what_another_place_has_broken_off_is_not_asked_for_at_the_or
     places p;
     (void)state;
     start(&p, "127.0.0.1", serve_half);
-    p.other.members = "21"; // what is asked for again is HTTP/1.1
+    p.other.members = "21"; // the resent request uses HTTP/1.1
     nc_request request = request_to(&p, "127.0.0.1", "/x");
     answer one = fixture_send(&p.f, &request);
     assert_ended(one, NC_ERR_HTTP2, CURLE_HTTP2_STREAM, "");

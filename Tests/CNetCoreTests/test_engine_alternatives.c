@@ -1,5 +1,5 @@
-/// Alt-Svc (RFC 7838): another place for an origin is taken where that is asked for, believed as the origin would be,
-/// and left again when it does not do.
+/// Alt-Svc (RFC 7838): an alternative service is used if the policy allows it, is authenticated as the origin, and is
+/// dropped when it fails.
 #include "fixture.h"
 #include "listening.h"
 
@@ -17,7 +17,7 @@ typedef struct pair {
     nc_trust *trust; // in both
 } pair;
 
-/// An origin that says on "/alt" that it may be had at the other server, too; both answer with their names.
+/// Starts an origin that advertises the other server on "/alt". Each server sends its name as the body.
 static void start(pair *p, nct_identity identity, const nc_engine_options *options) {
     const nct_server_options origin = {.identity = NCT_TLS_VALID};
     assert_int_equal(nct_server_start(&p->other, &(nct_server_options){.identity = identity}), 0);
@@ -81,7 +81,7 @@ static void engine__another_place_is_asked_as_the_origin_would_be(void **state) 
     assert_non_null(strstr(strstr(text, "X-First: 1\r\n"), "X-Last: 2\r\n"));
     assert_non_null(strstr(text, "\r\n\r\nbody"));
     assert_null(strstr(fixture_received(&p.f, 0), "Alt-Used"));
-    // Whoever writes the field means it.
+    // An explicit field of the caller is kept.
     const nc_header own = {nc_slice_of("ALT-USED"), nc_slice_of("own")};
     request.headers = &own;
     request.header_count = 1;
@@ -177,7 +177,7 @@ static void engine__a_limit_of_connecting_counts_for_both_places_together(void *
     start(&p, NCT_TLS_STALLED, &asking);
     nc_request request = request_of(&p);
     assert_answered(fixture_send(&p.f, &request), 200, "origin");
-    // The origin goes, and somebody silent takes its place.
+    // The origin stops, and a silent server takes its port.
     port = nct_server_port(p.f.server);
     nct_server_stop(p.f.server);
     full_listener full = full_listener_start(0x7f000001, port);
@@ -234,7 +234,7 @@ static void engine__whoever_says_where_a_request_goes_is_obeyed(void **state) {
     request.connect_to_count = 1;
     assert_answered(fixture_send(&p.f, &request), 200, "origin");
     request.connect_to_count = 0;
-    request.http = NC_HTTP_1_0; // of which the field says nothing
+    request.http = NC_HTTP_1_0; // the field does not apply to it
     assert_answered(fixture_send(&p.f, &request), 200, "origin");
     request.http = NC_HTTP_1_1;
     assert_answered(fixture_send(&p.f, &request), 200, "origin");
@@ -258,7 +258,7 @@ static void engine__what_nobody_vouches_for_says_nothing_of_other_places(void **
     }
 }
 
-/// What one handle hears all know, and the file has: libcurl's own list is a handle's, and each writes its file anew.
+/// All handles and the file have each handle's entries. libcurl keeps a list per handle and rewrites the whole file.
 static void engine__what_requests_hear_at_once_is_all_kept(void **state) {
     enum { COUNT = 8 };
     char folder[] = "/tmp/netcore-altsvc-XXXXXX";

@@ -45,7 +45,7 @@ static bool is_stream(SSL *ssl) {
     return length == 2;
 }
 
-/// Who asks is not answered, and whoever sends a body is.
+/// Challenges a request without a body, and accepts a request with one.
 static void serve(SSL *ssl, const tls_peer_connection *connection) {
     tls_frames frames = TLS_FRAMES_INIT;
     char bytes[4096];

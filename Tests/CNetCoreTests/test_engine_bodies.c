@@ -225,7 +225,7 @@ static nc_file_ops system_ops;
 static const char *changing_path;
 static off_t changed_bytes;
 
-/// A file that somebody else cuts or lengthens while its first bytes are read.
+/// Truncates or extends the file while its first bytes are read, as another process could.
 static ssize_t read_changing(void *ctx, int fd, void *bytes, size_t length, off_t offset) {
     if (offset == 0 && truncate(changing_path, changed_bytes) != 0) {
         return -1;

@@ -273,7 +273,7 @@ static void engine__cancel_ends_a_transfer_wherever_it_is(void **state) {
         assert_status(w.error.status, NC_ERR_CANCELLED);
         assert_int_equal(w.error.native_code, 0);
         assert_string_equal(w.error.message, nc_status_text(NC_ERR_CANCELLED));
-        nc_engine_cancel(f.engine, id); // An id that is over is nobody's.
+        nc_engine_cancel(f.engine, id); // the id of an ended transfer is unknown
         assert_true(nct_server_wait_for_silence(f.server, FIXTURE_LIMIT_MS));
         watcher_deinit(&w);
     }
@@ -377,7 +377,7 @@ static void engine__a_round_that_ended_transfers_says_so(void **state) {
     assert_int_equal(atomic_load(&j.releases), 1);
 }
 
-/// What stands in the loop's way: the first burst ends when the test has asked for more.
+/// Blocks the loop: the first burst ends after the test has made its request.
 typedef struct pause_in_burst {
     sem_t told, asked;
     atomic_uint bursts, bells;

@@ -1,4 +1,4 @@
-/// The body of a challenge that libcurl answers by itself: nobody sees it, and it has its limit all the same.
+/// The body of a challenge that libcurl handles itself. It is not delivered, but limits apply to it.
 #include "fixture.h"
 
 #include <curl/curl.h>

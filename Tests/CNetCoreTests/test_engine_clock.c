@@ -39,7 +39,7 @@ NC_API int getaddrinfo(const char *name, const char *service, const struct addri
     return real("127.0.0.1", service, hints, out);
 }
 
-/// Asks a name over a new connection; returns whether anybody was asked for its address.
+/// Requests a host over a new connection. Returns true if its address was resolved.
 static bool asks_for_address(fixture *f) {
     unsigned before = atomic_load(&questions);
     nc_request request = fixture_request(f, "/");

@@ -235,7 +235,8 @@ static void engine__the_coding_of_no_body_is_nobodys_concern_regression_1(void *
     fixture_stop(&f);
 }
 
-/// However many fields stand beside it, a coding is undone or an error: a body that is still coded is none.
+/// A coding is decoded or an error, independent of the number of fields. A body that is still encoded is never
+/// delivered.
 static void engine__a_coding_counts_however_many_fields_there_are_regression_2(void **state) {
     enum { FIELDS = 20 };
     fixture f;

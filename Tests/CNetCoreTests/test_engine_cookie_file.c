@@ -238,7 +238,7 @@ static void engine__a_jar_that_cannot_be_read_is_an_error(void **state) {
     assert_int_equal(mkdir(one.jar, 0700), 0);
     assert_refused(&one, NULL, NC_ERR_FILE, EISDIR, "");
     assert_int_equal(rmdir(one.jar), 0);
-    assert_int_equal(mkfifo(one.jar, 0600), 0); // nobody writes to it, so that reading it would take for ever
+    assert_int_equal(mkfifo(one.jar, 0600), 0); // has no writer, so that a read would block without end
     assert_refused(&one, NULL, NC_ERR_FILE, EINVAL, "");
     assert_int_equal(unlink(one.jar), 0);
     assert_int_equal(symlink(one.jar, one.jar), 0);
@@ -297,7 +297,7 @@ static void engine__a_jar_that_cannot_be_saved_stays_whole_and_is_tried_again(vo
     }
 }
 
-/// A disk that takes files or does not, and what an engine over it tells.
+/// A disk that can reject files, and the trace of the engine on it.
 typedef struct fickle_disk {
     pthread_mutex_t mutex;
     pthread_cond_t condition;
@@ -357,7 +357,7 @@ static void engine__a_jar_that_cannot_be_saved_is_told_once_until_it_is_saved_ag
     learn_over(&f, &disk, true, "a=2");
     learn_over(&f, &disk, false, "a=3");
     learn_over(&f, &disk, true, "a=4");
-    fixture_stop(&f); // tries once more
+    fixture_stop(&f); // tries again
     assert_int_equal(disk.tries, 5);
     assert_int_equal(disk.told, 2);
     assert_int_equal(disk.last.status, NC_ERR_FILE);

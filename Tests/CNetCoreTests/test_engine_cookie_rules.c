@@ -36,7 +36,7 @@ static size_t last_index(fixture *f) {
     return nct_server_request_count(f->server) - 1;
 }
 
-/// What the engine says a request would be sent with.
+/// Returns the cookies that the engine reports for a request.
 static const char *asked(fixture *f, const char *url, const char *host) {
     nc_buf out = nc_buf_init(1 << 16);
     assert_status(nc_engine_copy_cookie_field(f->engine, nc_slice_of(url), nc_slice_of(host), &out, NULL), NC_OK);

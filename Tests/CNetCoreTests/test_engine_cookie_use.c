@@ -251,7 +251,7 @@ static void engine__what_changes_while_a_store_is_under_way_stays_changed_regres
     script_cookie(&f, "/empty", "empty=1; Path=");
     (void)fixture_get(&f, "/empty");
     id = begin_storing(&f, "Set-Cookie: last=1; Path=/\r\n");
-    assert_status(nc_engine_set_cookies(f.engine, nc_slice_of(""), NULL), NC_OK); // a logout, say
+    assert_status(nc_engine_set_cookies(f.engine, nc_slice_of(""), NULL), NC_OK); // for example a logout
     assert_string_equal(jar(&f), "");
     end_storing(&f, id);
     assert_string_equal(jar(&f), "last=1");

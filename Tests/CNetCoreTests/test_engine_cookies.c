@@ -1,4 +1,4 @@
-/// The cookie jar on the wire: what it takes, whom it gives it to, and that no lane loses what another one learnt.
+/// The cookie jar on the wire: which cookies it accepts and sends, and that all connection pools share them.
 #include "fixture.h"
 #include "gate.h"
 
@@ -269,7 +269,7 @@ static void engine__a_cookie_that_breaks_a_rule_is_not_taken(void **state) {
         {"__Secure-c=1", false},
         {"__Host-c=1; Path=/", false},
         {"c=a\001b", false},
-        {"c=1; SameSite=Strict", true}, // Sites are of pages: a program asks on nobody's behalf.
+        {"c=1; SameSite=Strict", true}, // SameSite depends on a page, and a program has none.
         {"c=1; SameSite=None", true},
     };
     (void)state;

@@ -198,7 +198,7 @@ static void engine__a_stale_nonce_is_proven_anew_once(void **state) {
     assert_non_null(strstr(fixture_received(&f, 2), "\r\n\r\nthe body"));
     script(&f, "/never", never, 1);
     request.url = nc_slice_of(fixture_url(&f, "/never"));
-    assert_answered(fixture_send(&f, &request), 401, "no"); // and does not ask for ever
+    assert_answered(fixture_send(&f, &request), 401, "no"); // and does not repeat the request without end
     assert_true(nct_server_request_count(f.server) <= 5);
     fixture_stop(&f);
 }
@@ -258,7 +258,7 @@ static void engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_ca
     }
 }
 
-/// libcurl asks without the body first, and that is nobody's request.
+/// libcurl first sends the request without its body.
 static void engine__a_body_is_sent_where_its_challenge_does_not_come(void **state) {
     static const nct_reply answers[] = {
         {.status = 204},
@@ -338,7 +338,7 @@ static void engine__credentials_stay_with_their_origin(void **state) {
         assert_non_null(strstr(fixture_received(&f, 1), shown)); // the same origin
         assert_true(nct_server_copy_request(other, 0, head, sizeof head - 1) > 0);
         assert_null(strstr(head, "uthorization")); // the same host, but another port
-        // Whoever sent it back chose where to: what was given for another URL is not shown to that one.
+        // The server chose the redirect's target, so credentials for the first URL are not sent to it.
         assert_null(strstr(fixture_received(&f, 2), "uthorization"));
         nct_server_stop(other);
         fixture_stop(&f);
@@ -384,7 +384,7 @@ static void engine__ntlm_and_negotiate_begin_or_say_that_they_are_missing(void *
         nc_request request = fixture_request(&f, "/n");
         request.credentials = user(cases[i].scheme);
         if (i == 0 ? has.has_ntlm : has.has_negotiate) {
-            // A server that never goes on with it ends as 401; without a ticket Negotiate does not begin at all.
+            // A server that never continues the handshake ends as 401. Without a ticket Negotiate does not begin.
             assert_answered(fixture_send(&f, &request), 401, "no");
             if (i == 0) {
                 assert_non_null(strstr(fixture_received(&f, 0), "\r\nAuthorization: NTLM TlRMTVNTUAAB"));
@@ -426,7 +426,7 @@ static void engine__a_netrc_speaks_for_the_origin_asked_and_no_other(void **stat
     (void)fixture_send(&f, &request);
     assert_non_null(strstr(fixture_received(&f, 3), "\r\nAuthorization: Basic dXM6dHdv\r\n"));
     request = fixture_request(&f, "/");
-    request.credentials = user(NC_AUTH_BASIC); // what is given counts
+    request.credentials = user(NC_AUTH_BASIC); // explicit credentials take precedence
     (void)fixture_send(&f, &request);
     assert_non_null(strstr(fixture_received(&f, 4), "\r\nAuthorization: Basic bWU6Q2lyY2xlIG9mIExpZmU=\r\n"));
     request = fixture_request(&f, "/");

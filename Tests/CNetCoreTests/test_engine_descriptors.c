@@ -1,4 +1,4 @@
-/// Without a descriptor left: that is said, no file is blamed, and what is asked later works again.
+/// Errors without a free descriptor: the status is exact, no file is named, and later requests succeed.
 #include "faulty.h"
 #include "fixture.h"
 

@@ -113,8 +113,8 @@ static void early__answer_that_is_whole_counts_when_its_upload_breaks(void **sta
     fixture_stop(&f);
 }
 
-/// Of one that only the connection's end would end nobody can tell: libcurl 8 goes on reading when sending has failed,
-/// and finds that end where the reset was.
+/// The result of a response that ends with its connection varies. libcurl 8 continues to read after a failed send,
+/// and finds the end or the reset.
 static void early__answer_that_is_cut_short_does_not_count(void **state) {
     static const char *const replies[] = {
         "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok",

@@ -1,13 +1,13 @@
-/// What a server says with its half of the handshake: it is there before the request is, and nothing may come after it.
-/// libcurl waits for the socket. OpenSSL's read-ahead, which would save a dozen calls of the system for each handshake,
-/// takes such words out of it, and nobody would ever look at them.
+/// Bytes that a server sends with its half of the handshake. They arrive before the request, and nothing may follow
+/// them. libcurl waits for the socket. OpenSSL's read-ahead would save a dozen system calls per handshake, but would
+/// take these bytes out of the socket without a notification.
 #include "fixture.h"
 #include "tls_frames.h"
 #include "tls_peer.h"
 
 #include <string.h>
 
-/// Asks a server that has said something before.
+/// Requests a page from a server that has sent early bytes.
 static void assert_heard(const tls_peer *scene) {
     tls_peer peer = *scene;
     fixture f;
@@ -43,7 +43,7 @@ static void engine__settings_that_come_with_the_handshake_are_read_at_once(void 
                              .early_length = TLS_FRAME_HEAD_BYTES});
 }
 
-/// Says nothing more, whatever the client says.
+/// Sends nothing more.
 static void serve_silently(SSL *ssl, const tls_peer_connection *connection) {
     char bytes[4096];
     (void)connection;

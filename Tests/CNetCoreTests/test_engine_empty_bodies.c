@@ -100,7 +100,7 @@ static void engine__a_challenge_and_a_callers_own_length_announce_it_once(void *
     fixture_stop(&f);
 }
 
-/// Answers each stream of HTTP/2, and keeps what was asked in `ctx`.
+/// Responds to each HTTP/2 stream, and keeps the requests in `ctx`.
 static void serve_stream(SSL *ssl, const tls_peer_connection *connection) {
     nc_buf *asked = connection->peer->ctx;
     char bytes[4096];

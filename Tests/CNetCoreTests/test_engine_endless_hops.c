@@ -136,7 +136,7 @@ static void note_challenge(void *ctx, nc_trace_point point, nc_transfer_id id) {
     }
 }
 
-/// libcurl drops a challenge's body, and tells nobody of it.
+/// libcurl drops a challenge's body without a callback.
 static void engine__a_challenge_whose_body_moves_is_not_idle_regression_3(void **state) {
     const nct_reply replies[] = {{.status = 401,
                                   .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n",
@@ -160,7 +160,7 @@ static void engine__a_challenge_whose_body_moves_is_not_idle_regression_3(void *
     nc_transfer_id id = fixture_submit(&f, &request);
     gate_wait(&saw_challenge);
     assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
-    (void)fixture_get(&f, "/none"); // What came before this has been read.
+    (void)fixture_get(&f, "/none"); // the bytes before it were read
     driven_advance(&time, f.engine, 3001);
     nct_server_release_stalled(f.server);
     assert_answered(fixture_wait(&f, id), 200, "in");
@@ -168,7 +168,7 @@ static void engine__a_challenge_whose_body_moves_is_not_idle_regression_3(void *
     assert_int_equal(nct_server_script_sequence(f.server, "/d", replies, 1), 0);
     id = fixture_submit(&f, &request);
     assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
-    (void)fixture_get(&f, "/none"); // What came before this has been read.
+    (void)fixture_get(&f, "/none"); // the bytes before it were read
     driven_advance(&time, f.engine, 3001);
     driven_advance(&time, f.engine, 3001);
     assert_status(fixture_wait(&f, id).error.status, NC_ERR_IDLE_TIMED_OUT);

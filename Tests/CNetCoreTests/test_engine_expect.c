@@ -26,7 +26,7 @@ static nc_request upload(fixture *f, const char *path, const char *body) {
     return request;
 }
 
-/// A source that counts what was asked of it.
+/// A source that counts its calls.
 typedef struct counted {
     atomic_size_t left;
     atomic_size_t pulled;
@@ -140,7 +140,7 @@ static void engine__a_refused_expectation_is_asked_without_it_however_the_refusa
         request = upload_from(&f, "/up", &source);
         request.headers = &expects;
         request.header_count = 1;
-        answer once = fixture_send(&f, &request); // a body that was not begun need not be able to begin anew
+        answer once = fixture_send(&f, &request); // a body that was not started need not be rewindable
         assert_int_equal(once.error.status, NC_OK);
         assert_int_equal(nc_response_status(once.response), 200);
         assert_int_equal(atomic_load(&source.pulled), 100);
@@ -178,7 +178,7 @@ static void engine__a_server_that_refuses_without_an_expectation_too_is_asked_tw
     nc_request request = upload(&f, "/up", "a body");
     assert_answered(fixture_send(&f, &request), 417, "never");
     assert_int_equal(nct_server_request_count(f.server), 2);
-    request = upload(&f, "/up", "a body"); // another request begins with what it was told
+    request = upload(&f, "/up", "a body"); // another request starts from the initial state
     (void)fixture_send(&f, &request);
     assert_non_null(strstr(fixture_received(&f, 2), "Expect"));
     fixture_stop(&f);

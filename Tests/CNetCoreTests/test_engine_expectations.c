@@ -1,4 +1,4 @@
-/// What a body has to be: checked as it arrives, and only where the expectation speaks of it.
+/// Body checks run while the body arrives, and only for the statuses and types that they cover.
 #include "fixture.h"
 
 #include <stdio.h>

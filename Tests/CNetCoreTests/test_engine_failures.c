@@ -1,4 +1,4 @@
-/// Connections that break, replies that are none: each ends with the status that says so.
+/// Broken connections and malformed responses end with their exact status.
 #include "fixture.h"
 
 #include <arpa/inet.h>

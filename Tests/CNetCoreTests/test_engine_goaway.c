@@ -26,7 +26,7 @@ static nc_pull pull_once(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t ca
     return *left == 0 ? NC_PULL_END : NC_PULL_MORE;
 }
 
-/// What is asked of a server that sends `refusals` times the same and then, once asked again, the answer.
+/// A server that refuses a request `refusals` times in the same way, and then responds.
 typedef struct question {
     const char *method;
     const char *body;
@@ -258,7 +258,7 @@ static void goaway__that_asks_for_less_load_is_an_error_of_one_connection(void *
 
 /* --- GOAWAY with an answer --- */
 
-/// How the server leaves: with the answer in one piece or behind it, and whether it says that it closes.
+/// The server's way to close: with the response in one write or after it, and with or without an announcement.
 typedef struct leaving {
     bool is_apart;
     bool closes;

@@ -1,4 +1,4 @@
-/// What holds a transfer up, and what lets it go on: pauses, readers, sources, and the limits meanwhile.
+/// Pausing and resuming of transfers by callbacks, readers and sources, and the limits meanwhile.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -55,7 +55,7 @@ static void engine__the_last_byte_waits_for_its_sources_word(void **state) {
         fixture_script(&f, "/echo", (nct_reply){.status = 200});
         nc_transfer_id id = send_late(&f, &source);
         assert_true(nct_server_wait_for_received_bytes(f.server, source.length - 1, FIXTURE_LIMIT_MS));
-        nc_engine_resume_from(f.engine, id, NC_REST_SOURCE); // Asked in vain.
+        nc_engine_resume_from(f.engine, id, NC_REST_SOURCE); // has no effect
         assert_ended(fixture_get(&f, "/other"), NC_OK, 0, "");
         assert_int_equal(nct_server_received_bytes(f.server), source.length - 1);
         atomic_store(&source.may_end, true);
@@ -117,7 +117,7 @@ static void engine__a_whole_response_does_not_wait_for_the_source(void **state) 
         nct_reply reply = replies[i / 8];
         bool is_endless = i / 2 % 2 != 0;
         if (is_endless && reply.status < 400) {
-            continue; // After a success a body that can go on goes on.
+            continue; // after a success a pausable body continues
         }
         bool is_redirect = reply.status == 307;
         reply.early = NCT_EARLY_DISCARD;
@@ -347,7 +347,7 @@ static void engine__a_whole_response_waits_for_its_reader_alone(void **state) {
         request.method = nc_slice_of("PUT");
         request.body_source = (nc_body_source){&pulls, pull_never, NULL};
         request.body_length = NC_LENGTH_UNKNOWN;
-        request.limits.connect_ms = NC_UNLIMITED; // libcurl's alarm for it would wake up what nobody else does.
+        request.limits.connect_ms = NC_UNLIMITED; // libcurl's timer for this limit would wake the loop
         nc_transfer_id id = watch(&f, &self, &request);
         for (size_t before = 0; before < length;) {
             wait_for_bytes(&self, before + 1);

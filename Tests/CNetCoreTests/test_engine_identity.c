@@ -1,4 +1,4 @@
-/// The client's own certificate: whom it is shown, whom not, and what is wrong with one that cannot be.
+/// The client certificate: the servers that it is sent to, and the errors of unusable ones.
 #include "fixture.h"
 #include "tls_peer.h"
 
@@ -36,7 +36,7 @@ static void club_stop(club *c) {
     fixture_stop(&c->f);
 }
 
-/// What a member's policy is made from; it believes `other` as well unless NULL.
+/// Returns the options of a member's policy. It also trusts `other` unless NULL.
 static nc_trust_options member(club *c, const nct_server *other) {
     const char *both =
         fixture_text(&c->f, "%s%s", nct_server_ca_pem(c->f.server), other != NULL ? nct_server_ca_pem(other) : "");
@@ -159,7 +159,7 @@ static void engine__who_shows_nothing_never_gets_a_members_connection(void **sta
     for (size_t i = 2; i < 6; i++) {
         assert_int_equal(nct_server_request_connection(c.f.server, i), i % 2 == 0 ? members : others);
     }
-    // A resumed session would carry who its first client was.
+    // A resumed session would carry the identity of its first client.
     assert_int_equal(nct_server_resumed_count(c.f.server), 0);
     assert_int_equal(nct_server_client_certificate_count(c.f.server), 1);
     club_stop(&c);
@@ -175,7 +175,7 @@ static void engine__a_redirect_to_another_origin_is_not_shown_the_certificate(vo
     assert_int_equal(nct_server_script(other, "/there", &(nct_reply){.body = "out", .body_length = 3}), 0);
     const nc_trust_options options = member(&c, other);
     const char *there = fixture_url_of(&c.f, other, "127.0.0.1", "/there");
-    // The other server does not trust whoever signed for the member, and so ends the handshake when it sees that.
+    // The other server does not trust the member's issuer, and ends the handshake.
     assert_status(ask_as(&c, &options, there).error.status, NC_ERR_TLS_IDENTITY);
     assert_int_equal(nct_server_request_count(other), 0);
     fixture_script(&c.f, "/away", (nct_reply){.location = there});
@@ -240,7 +240,7 @@ static void engine__whoever_is_asked_for_names_is_not_shown_the_certificate(void
 
 /* --- keys --- */
 
-/// Writes the member's key once more, under a pass phrase.
+/// Writes the member's key again, encrypted with a pass phrase.
 static void lock_key(club *c, const char *phrase) {
     FILE *in = fopen(member_file(c, "key.pem"), "r");
     FILE *out = fopen(member_file(c, "locked.pem"), "w");

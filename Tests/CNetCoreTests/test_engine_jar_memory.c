@@ -98,8 +98,7 @@ static void run(void *ctx) {
     one->ends++;
 }
 
-/// Cookies that were removed are gone, from the jar and from the lane that had them, or the call said that they are
-/// not.
+/// Removed cookies are gone from the jar and from the connection pool that had them, or the call reports a failure.
 static void run_removal(void *ctx) {
     scene *one = ctx;
     nc_engine *engine = NULL;

@@ -1,5 +1,5 @@
-/// Kept connections that end instead of answering the next request: which requests go again, over which connection, and
-/// what is said of those that do not.
+/// Pooled connections that end instead of a response: which requests are resent, on which connection, and the errors
+/// of the others.
 #include "fixture.h"
 #include "listening.h"
 
@@ -87,7 +87,6 @@ static void kept__connections_that_end_have_a_post_sent_once(void **state) {
         assert_int_equal(nct_server_request_count(f.server), 1);
         assert_true(nc_response_hop_at(one.response, 0).is_reused);
         assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, 0);
-        // The engine goes on.
         fixture_script(&f, "/after", greeting);
         assert_answered(fixture_get(&f, "/after"), 200, "hi");
         fixture_stop(&f);
@@ -117,7 +116,7 @@ static void kept__connections_that_end_before_a_post_is_there_have_it_sent_again
     fixture_stop(&f);
 }
 
-/// Keeps one connection, and gives no other one: those that nobody accepts fill its queue.
+/// Keeps one connection and accepts no other: pending connections fill the backlog.
 typedef struct closed_door {
     int listener;
     int waiting[3];

@@ -1,5 +1,5 @@
-/// Kept connections of HTTP/2 that break, end or fall silent instead of answering: which requests go again, and that
-/// nobody waits on a dead one for ever.
+/// Pooled HTTP/2 connections that break, end or fall silent: which requests are resent, and that no request waits on
+/// a dead connection without end.
 #include "fixture.h"
 #include "tls_frames.h"
 #include "tls_peer.h"
@@ -11,16 +11,16 @@
 typedef enum ending {
     IS_RESET,
     IS_CLOSED,
-    IS_LEFT_OPEN, // as closed, but for its socket
+    IS_LEFT_OPEN, // closed, except for its socket
     IS_SILENT,
-    IS_FULL, // it takes no more streams, and says so before its answer
+    IS_FULL, // accepts no more streams, and announces that before its response
     IS_REFUSED,
     IS_DEAD, // silent from then on
-    IS_BUSY, // silent for two streams, and says something else all the time
+    IS_BUSY, // silent on two streams, but active on others
 } ending;
 
-/// A peer that answers the first request of its first connection, and meets the second with an ending; every other
-/// connection answers what comes, or refuses it too.
+/// A peer that serves the first request of its first connection and ends on the second. Other connections respond, or
+/// refuse too.
 typedef struct scene {
     fixture f;
     tls_peer peer;
@@ -57,7 +57,7 @@ static void refuse(SSL *ssl, int stream) {
     (void)SSL_write(ssl, frame, sizeof frame - 1);
 }
 
-/// Two streams wait, others are answered; the client is greeted whenever it says nothing.
+/// Two streams wait and others get responses. The client receives a frame in each pause.
 static void serve_busily(SSL *ssl, tls_frames *frames, scene *s) {
     static const char greeting[] = FRAME_HEAD("\10", "\6", "\0", "\0") "12345678";
     const struct timeval soon = {.tv_usec = 10000};
@@ -192,7 +192,7 @@ static void kept_streams__of_a_connection_that_is_silent_are_its_last(void **sta
     }
 }
 
-/// As those that somebody on the way has forgotten, while there is always a request under way.
+/// As with a connection that a middlebox has dropped, while a request is always in flight.
 static void kept_streams__of_a_dead_connection_are_its_last_also_while_others_wait_on_it(void **state) {
     (void)state;
     for (ending how = IS_DEAD; how <= IS_BUSY; how++) {
@@ -204,7 +204,7 @@ static void kept_streams__of_a_dead_connection_are_its_last_also_while_others_wa
         for (size_t i = 0; i < 3; i++) {
             assert_answered(ask(&s, "GET", (nc_limits){.total_ms = 5000}), 200, "hi");
         }
-        // A server that is slow with one answer and says other things meanwhile is not dead.
+        // A server that is slow on one stream and active on others is not dead.
         assert_int_equal(atomic_load(&s.peer.count), how == IS_DEAD ? 2 : 1);
         nc_engine_cancel(s.f.engine, waits);
         assert_status(fixture_wait(&s.f, waits).error.status, NC_ERR_CANCELLED);

@@ -17,7 +17,6 @@ static int choose_best(SSL *ssl, const unsigned char **out, unsigned char *lengt
     return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/// Answers whoever speaks HTTP/1.1.
 static void serve_one(SSL *ssl, const tls_peer_connection *connection) {
     static const char answer_text[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     const unsigned char *protocol = NULL;

@@ -1,5 +1,5 @@
-/// What comes over a kept connection while nobody asks there: it is no answer (RFC 9112, 9.2), and the next request
-/// goes over a connection of its own.
+/// Unsolicited bytes on an idle connection are no response (RFC 9112, section 9.2). The next request uses a new
+/// connection.
 #include "fixture.h"
 #include "gate.h"
 #include "listening.h"

@@ -100,7 +100,7 @@ static void engine__an_upload_that_nobody_reads_ends_at_the_idle_limit(void **st
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     full_listener deaf = full_listener_start(INADDR_LOOPBACK, 0);
-    int one_of_them = accept(deaf.listener, NULL, NULL); // Room for one: it connects and nobody reads.
+    int one_of_them = accept(deaf.listener, NULL, NULL); // room for one connection, which is never read
     assert_true(one_of_them >= 0);
     const char *url = fixture_text(&f, "http://127.0.0.1:%u/", deaf.port);
     nc_request request = {.url = nc_slice_of(url),
@@ -160,7 +160,7 @@ static void engine__no_limit_is_no_limit(void **state) {
 
 /* --- while things move --- */
 
-/// A clock that goes on by 4 s with the first piece of a body in each round of the loop, and stands still otherwise.
+/// A clock that advances by 4 s with the first piece of a body in each round of the loop, and is otherwise stopped.
 typedef struct stepping_clock {
     atomic_uint_fast64_t now_ns;
     atomic_bool was_read;
@@ -217,7 +217,7 @@ static void engine__the_idle_limit_is_moved_by_every_piece_of_the_body(void **st
 
 /* --- while the process stands still --- */
 
-/// A process that is stopped (SIGSTOP, Ctrl-Z) in the middle of a body, and whose peer goes on meanwhile.
+/// A process that is stopped (SIGSTOP, Ctrl-Z) during a body while its peer continues.
 typedef struct standstill {
     atomic_uint_fast64_t now_ns;
     atomic_int peer; // of the loop's next look at the clock; -1: none

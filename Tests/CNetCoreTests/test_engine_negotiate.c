@@ -1,5 +1,5 @@
-/// Negotiate (RFC 4559) proves who asks to a connection, not to a request: whoever else asks over it would be taken for
-/// them. Tickets are this program's own: it stands in for the system's GSS-API, which libcurl calls.
+/// Negotiate (RFC 4559) authenticates a connection, not a request, so other users must not share it. The test
+/// provides its own GSS-API for libcurl, with its own tickets.
 #include "fixture.h"
 
 #include <string.h>

@@ -67,7 +67,7 @@ static void answer_within(const inner *it) {
     }
 }
 
-/// The proxy, and whoever is asked for through it.
+/// Serves as the proxy and as the origin behind it.
 static void serve(SSL *ssl, const tls_peer_connection *connection) {
     static const char granted[] = "HTTP/1.1 200 OK\r\n\r\n";
     char head[4096];

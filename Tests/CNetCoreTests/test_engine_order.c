@@ -1,4 +1,4 @@
-/// Who goes first, who waits how long, what a list tells of them, and what waiting puts on the wire: nothing.
+/// Priorities, waiting times, the list of transfers, and that waiting requests send nothing.
 #include "driven.h"
 #include "fixture.h"
 
@@ -64,7 +64,7 @@ static void engine__the_next_hop_of_a_running_transfer_follows_its_new_priority(
     nc_engine_set_priority(f.engine, running, NC_PRIORITY_LOW);
     nc_engine_set_priority(f.engine, high, NC_PRIORITY_HIGH);
     nc_engine_set_priority(f.engine, high, (nc_priority)7);     // is ignored
-    nc_engine_set_priority(f.engine, 123456, NC_PRIORITY_HIGH); // so are ids that nobody has
+    nc_engine_set_priority(f.engine, 123456, NC_PRIORITY_HIGH); // also for an unknown id
     wait_for_loop(&f);
     nct_server_release_stalled(f.server);
     assert_status(fixture_wait(&f, running).error.status, NC_OK);

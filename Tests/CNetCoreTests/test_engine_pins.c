@@ -81,7 +81,7 @@ static void pins__a_resumed_session_is_resumed_under_its_policy_alone(void **sta
     }
 }
 
-/// How often it was asked, and how often it says yes.
+/// The number of calls, and the number of accepted ones.
 typedef struct chooser {
     int asked;
     int allowed;

@@ -1,5 +1,5 @@
-/// The proof that follows a challenge over HTTP/2 in the clear: libcurl 7.88 sends no second request over a connection
-/// of that kind, and must not be led to somebody else's.
+/// The request with the authorization response after a challenge over HTTP/2 without TLS. libcurl 7.88 sends no
+/// second request on such a connection, and must not use another user's connection.
 #include "fixture.h"
 #include "gate.h"
 #include "listening.h"

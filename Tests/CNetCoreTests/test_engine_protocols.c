@@ -70,7 +70,7 @@ static void engine__http_2_without_asking_fails_at_a_server_of_http_1(void **sta
     assert_status(one.error.status, NC_ERR_HTTP2);
     assert_int_equal(nc_response_status(one.response), 0);
     fixture_stop(&f);
-    // Over TLS the handshake tells, so there is nothing to know before.
+    // Over TLS the handshake negotiates the version, so no prior knowledge is needed.
     fixture_start(&f, NCT_TLS_VALID);
     request = fixture_request(&f, "/v");
     request.http = NC_HTTP_2_PRIOR_KNOWLEDGE;
@@ -176,7 +176,7 @@ static void engine__a_unix_socket_that_is_none_is_a_clear_error(void **state) {
     assert_int_equal(fclose(plain), 0);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", deaf);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); // bound, but nobody listens
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); // bound, but not listening
     assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
     const char *const paths[] = {"/tmp/netcore-no-such-socket", file, deaf, directory};
     for (size_t i = 0; i < 4; i++) {
@@ -279,7 +279,7 @@ static void engine__names_are_asked_over_https_only_where_that_is_asked_for(void
         fixture f;
         nc_trust *trust = NULL;
         nc_trust_options believes = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_server_ca_pem(doh))};
-        if (asks == 2) { // who does not believe the one asked, hears nothing
+        if (asks == 2) { // an error of the first is not reported to the second
             believes = (nc_trust_options){0};
         }
         assert_status(nc_trust_new(&trust, &believes, NULL), NC_OK);

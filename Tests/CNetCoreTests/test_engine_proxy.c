@@ -1,4 +1,4 @@
-/// Proxies of every kind: what they are told, what they are not, and how their failures read.
+/// Proxies of every kind: what they receive, what they must not receive, and the errors of their failures.
 #include "fixture.h"
 
 #include <stdio.h>
@@ -165,7 +165,7 @@ static void engine__a_redirect_through_a_proxy_keeps_secrets_where_they_belong(v
         assert_null(strstr(fixture_received(&r.f, 1), "canary"));
         assert_null(strstr(fixture_received(&r.f, 1), "Authorization"));
         assert_null(strstr(told(&r, 1), "origin-canary"));
-        if (identities[i] != NCT_PLAIN) { // a tunnel tells nothing but where it leads
+        if (identities[i] != NCT_PLAIN) { // a tunnel sees only the target
             assert_null(strstr(told(&r, 0), "origin-canary"));
             assert_null(strstr(told(&r, 0), "bWU6c2VjcmV0"));
             assert_null(strstr(told(&r, 0), "/away"));
@@ -265,7 +265,7 @@ static void engine__a_refused_tunnel_tells_the_proxys_status(void **state) {
             fail_msg("'%s' does not tell %s", one.error.message, codes[i]);
         }
         assert_int_equal(nct_server_connection_count(r.f.server), 0);
-        // Whoever is asked who they are has to know by whom; anything else is no answer to the request.
+        // A challenge must name a realm. Any other response is not the response to the request.
         bool asks_who = replies[i] == asks;
         nc_slice challenge = {0};
         assert_int_equal(nc_response_status(one.response), asks_who ? 407 : 0);

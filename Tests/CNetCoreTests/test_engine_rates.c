@@ -15,7 +15,7 @@ typedef struct ledger {
     pthread_mutex_t mutex;
     pthread_cond_t moved;
     uint64_t bytes;
-    uint64_t most_ahead; // of what the rate allowed before a piece
+    uint64_t most_ahead; // bytes above the rate's allowance before a piece
     size_t largest_piece;
     unsigned done_count;
     nc_status status; // the first that is not NC_OK

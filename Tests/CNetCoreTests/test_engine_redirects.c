@@ -303,7 +303,7 @@ static void engine__credentials_of_a_location_are_not_sent_to_another_origin(voi
     nct_server_stop(other);
 }
 
-/// Whether request `index` shows the credentials of the URL, and says nowhere where it was led from.
+/// Returns true if request `index` has the credentials of the URL and no Referer.
 static bool shows_credentials(fixture *f, size_t index) {
     const char *text = fixture_received(f, index);
     assert_null(strstr(text, "Referer"));
@@ -390,7 +390,7 @@ static void engine__a_redirects_body_is_not_read_to_its_end(void **state) {
     fixture_stop(&f);
 }
 
-/// The head alone leads on: what became of the body behind it is nobody's loss.
+/// A redirect needs only the head, so a failure of its body is ignored.
 static void engine__a_redirect_counts_whatever_becomes_of_its_body(void **state) {
     static const char *const bodies[] = {
         "Content-Length: 100\r\n\r\nshort",
@@ -422,7 +422,7 @@ static void engine__a_redirect_counts_whatever_becomes_of_its_body(void **state)
     }
 }
 
-/// Without its empty line a head is none, and whoever breaks the framing is not believed.
+/// A head without its empty line is incomplete, and malformed framing ends the transfer.
 static void engine__a_redirect_that_is_malformed_leads_nowhere(void **state) {
     fixture f;
     (void)state;

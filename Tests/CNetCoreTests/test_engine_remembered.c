@@ -31,8 +31,9 @@ static answer get(fixture *f, nc_trust *trust, const char *scheme, const char *h
     return fixture_send(f, &request);
 }
 
-/// Whether http becomes https: the server speaks TLS alone, so that plain HTTP gets no answer from it. But libcurl 8.x
-/// sends a request for http over a connection to the same port that speaks TLS; hence also the response's URL.
+/// Returns true if http was upgraded to https. The server speaks only TLS, so plain HTTP gets no response. The
+/// response's URL is checked too, because libcurl 8.x may send a request for http over a TLS connection to the same
+/// port.
 static bool is_upgraded(fixture *f, nc_trust *trust, const char *host) {
     answer one = get(f, trust, "http", host, "/");
     bool is_answered = one.error.status == NC_OK && nc_response_status(one.response) == 200;

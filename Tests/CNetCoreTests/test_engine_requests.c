@@ -1,4 +1,4 @@
-/// What goes out: methods, bodies and header fields, byte for byte as the server got them.
+/// Requests on the wire: methods, bodies and header fields, byte for byte.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -48,7 +48,7 @@ static void engine__a_host_in_other_letters_is_asked_for_in_ascii_in_any_locale_
     fixture_stop(&f);
 }
 
-/// One handle after another asks for what its own request says, whatever it asked for before.
+/// Reused handles send the URL of their own request.
 static void engine__each_request_asks_for_its_own_url(void **state) {
     static const struct {
         const char *path;
@@ -94,8 +94,8 @@ static void engine__each_request_asks_for_its_own_url(void **state) {
     fixture_stop(&f);
 }
 
-/// Without its zone the system calls such an address invalid, which has no status of its own; with it there is no way
-/// to it, or nobody there.
+/// Without its zone the address is invalid for the system, which has no specific status. With it, there is no route
+/// or no listener.
 static void engine__the_zone_of_an_address_reaches_the_system(void **state) {
     fixture f;
     (void)state;

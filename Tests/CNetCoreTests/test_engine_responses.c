@@ -1,4 +1,4 @@
-/// What comes back: heads, bodies in every framing, limits on both, kept connections, metrics.
+/// Responses: heads, bodies in every framing, limits on both, pooled connections, metrics.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -160,7 +160,7 @@ static void engine__a_trailer_without_a_colon_is_a_bad_response_regression_1(voi
     fixture_stop(&f);
 }
 
-/// Only ASan can tell: on a handle that was used before, libcurl 7.88 appends the fold to a field that it has freed.
+/// Only ASan detects it: on a reused handle libcurl 7.88 appends the fold to a freed field.
 static void engine__a_head_that_begins_with_a_fold_touches_no_earlier_head_regression_2(void **state) {
     fixture f;
     (void)state;

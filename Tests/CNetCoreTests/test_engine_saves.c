@@ -1,4 +1,4 @@
-/// Bodies that are saved: whole or not at all, whatever the disk says, in few writes.
+/// Bodies saved to files: complete or not at all, under every disk error, in few writes.
 #include "faulty.h"
 #include "fetched.h"
 #include "fixture.h"
@@ -142,7 +142,7 @@ static void engine__a_save_leaves_a_file_alone_that_may_not_be_written(void **st
         assert_file(path, nc_slice_of("old"));
     }
     assert_int_equal(nct_server_request_count(f.server), 0);
-    refusal = ETXTBSY; // A program that runs goes on with the old one.
+    refusal = ETXTBSY; // a running program keeps the old file
     struct stat info;
     assert_int_equal(chmod(path, 0750), 0);
     assert_answered(fixture_send(&f, &request), 200, "");
@@ -181,7 +181,7 @@ static void engine__pipes_are_refused_and_devices_written(void **state) {
     assert_int_equal(mkfifo(pipe, 0600), 0);
     nc_request request = fixture_request(&f, "/");
     request.save_path = nc_slice_of(pipe);
-    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, ESPIPE, "piece by piece"); // nobody reads it
+    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, ESPIPE, "piece by piece"); // without a reader
     int reader = open(pipe, O_RDONLY | O_NONBLOCK);
     assert_true(reader >= 0);
     assert_ended(fixture_send(&f, &request), NC_ERR_FILE, ESPIPE, "piece by piece");

@@ -120,7 +120,7 @@ static void engine__a_busy_connection_of_http_1_carries_no_other_request(void **
     }
 }
 
-/// libcurl sends the proof by itself, and over any connection that it knows, whatever was said of the first request.
+/// libcurl sends the authorization response by itself, on any known connection, whatever the first request's setting.
 static void engine__a_proof_goes_over_no_busy_connection_of_http_1(void **state) {
     fixture f;
     scene at = {.is_asked = GATE_INIT, .may_answer = GATE_INIT};
@@ -232,7 +232,7 @@ static void engine__a_certificate_may_be_asked_for_when_who_connected_is_gone(vo
 
 /* --- what a stream leaves behind --- */
 
-/// A request that is told of its head, and may rest there.
+/// A request with an on_head that can pause.
 typedef struct told {
     nc_verdict at_head;
     gate is_there;
@@ -283,7 +283,7 @@ enum { CANCELLED = 20 };
 #define DATA FRAME_HEAD("\4", "\0", "\0", "\1")
 #define LAST_DATA FRAME_HEAD("\4", "\0", "\1", "\1")
 
-/// The first stream stays open, those behind it have something to say, the last says all.
+/// The first stream stays open, the following ones have more to send, and the last one completes all.
 static void serve_streams(SSL *ssl, const tls_peer_connection *connection) {
     tls_frames frames = TLS_FRAMES_INIT;
     (void)connection;
@@ -321,7 +321,7 @@ static void engine__what_came_while_a_stream_rested_is_no_part_of_the_next_body(
     (void)begin(&f, &request, &open_one, NC_CONTINUE); // keeps the connection
     for (int i = 0; i < CANCELLED; i++) {
         nc_transfer_id id = begin(&f, &request, &a, NC_PAUSE);
-        assert_answered(fixture_get(&f, "/"), 200, "hi"); // The loop has gone on: what came with the head is there.
+        assert_answered(fixture_get(&f, "/"), 200, "hi"); // the loop has read what arrived with the head
         nc_engine_cancel(f.engine, id);
         gate_wait(&a.is_over);
         assert_status(a.status, NC_ERR_CANCELLED);
@@ -355,7 +355,7 @@ static size_t put_frame(uint8_t *out, uint8_t type, uint8_t flags, int stream, c
     return sizeof head + length;
 }
 
-/// One stream is open and says nothing more; the other's answer comes at once, in records that hold several frames.
+/// One stream is open and silent. The other's response arrives immediately, in records of several frames.
 static void serve_long(SSL *ssl, const tls_peer_connection *connection) {
     static uint8_t bytes[(LONG_FRAMES + 1) * (LONG_FRAME + TLS_FRAME_HEAD_BYTES)];
     static char frame[LONG_FRAME];

@@ -1,4 +1,4 @@
-/// What an engine remembers and who it is: cookies, credentials, proxies, priorities, listing.
+/// Engine configuration and state: cookies, credentials, proxies, priorities, listing.
 #include "faulty.h"
 #include "fixture.h"
 
@@ -78,7 +78,7 @@ static void engine__a_jar_in_a_file_outlives_its_engine(void **state) {
         fixture_script(&f, "/", (nct_reply){.headers = "Set-Cookie: kept=1; Max-Age=1000\r\n"});
         (void)fixture_get(&f, "/");
         assert_int_equal(received_with(&f, 0, "Cookie: kept=1") != NULL, round == 1);
-        fixture_stop(&f); // closes the engine, which saves what is left to save
+        fixture_stop(&f); // closes the engine, which saves the remaining state
         assert_int_equal(stat(path, &info), 0);
         assert_int_equal(info.st_mode & 0777, 0600);
     }

@@ -310,7 +310,7 @@ static void streams__without_a_length_and_with_another_cipher_are_an_error(void 
     fixture_stop(&f);
 }
 
-/// Streams that share a connection are told apart, and so are requests that follow each other on it.
+/// Streams of one connection are distinguished, and so are consecutive requests on it.
 static void serve_many(SSL *ssl, const tls_peer_connection *connection) {
     tls_frames frames = TLS_FRAMES_INIT;
     (void)connection;

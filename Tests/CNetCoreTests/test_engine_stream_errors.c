@@ -16,7 +16,7 @@ typedef struct text {
     { (name), (literal), sizeof(literal) - 1 }
 #define LENGTH_HEAD FRAME_HEAD("\5", "\1", "\4", "\1") "\x88\x0f\x0d\1\x35" // content-length: 5
 
-/// What comes before the error.
+/// The frames before the error.
 static const text fronts[] = {
     TEXT("nothing", ""),
     TEXT("an interim response", FRAME_HEAD("\5", "\1", "\4", "\1") "\x08\3"

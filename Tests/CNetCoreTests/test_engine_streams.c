@@ -29,8 +29,8 @@ typedef struct row {
     nc_status status;
     const char *body;
     size_t trailers;
-    const char *later_body; // over 8.x, which gives out more of a malformed response; NULL is as above
-    nc_status later_status; // over 8.x, which tells of a stream's end otherwise; NC_OK is as above
+    const char *later_body; // for libcurl 8.x, which delivers more of a malformed response; NULL: as above
+    nc_status later_status; // for libcurl 8.x, which reports a stream's end differently; NC_OK: as above
 } row;
 
 static bool is_later(void) {
@@ -141,7 +141,7 @@ static void engine_streams__an_answer_counts_although_the_upload_is_refused(void
         {{HEADERS(OK_OF_2), LAST_DATA("hi"), PING, RESET("\0")}, NC_OK, "hi", 0, NULL, NC_OK},
         {{HEADERS(OK_OF_2), PING, LAST_DATA("hi"), PING, RESET("\0")}, NC_OK, "hi", 0, NULL, NC_OK},
         {{HEADERS(TOLD_OF_2), DATA("hi"), LAST_HEADERS(TRAILER), PING, RESET("\0")}, NC_OK, "hi", 1, NULL, NC_OK},
-        // It has to be whole, and the reset to say that nothing is wrong.
+        // The response must be complete, and the reset must have the code NO_ERROR.
         {{HEADERS(OK_OF_3), DATA("hi"), PING, RESET("\0")}, NC_ERR_HTTP2, "hi", 0, NULL, NC_ERR_CUT_SHORT},
         {{LAST_HEADERS(NO_CONTENT), PING, RESET("\0")}, NC_OK, "", 0, NULL, NC_OK},
         // libcurl stops sending at an error, so that nothing is reset in the midst of it.
@@ -188,8 +188,8 @@ static void engine_streams__an_error_of_its_length_counts_although_the_upload_is
     expect_rows(rows, sizeof rows / sizeof *rows, NO_ROOM);
 }
 
-/// libcurl says the same of a body with END_STREAM and of one without, when a reset follows. The frames tell them
-/// apart.
+/// libcurl reports a body with END_STREAM and one without in the same way if a reset follows. The frames distinguish
+/// them.
 static void engine_streams__without_a_length_and_with_a_reset_are_whole_where_their_end_came(void **state) {
     const row rows[] = {
         {{HEADERS(OK_OPEN), LAST_DATA("hi"), PING, RESET("\0")}, NC_OK, "hi", 0, NULL, NC_OK},
@@ -218,8 +218,8 @@ static void engine_streams__without_a_length_in_the_clear_are_an_error(void **st
     fixture_stop(&f);
 }
 
-/// libcurl 7.88 reads and forgets what comes in one piece with the reset, so that there is nothing to deliver; a
-/// libcurl that hands it out makes it an answer. Half of one it is never, and nobody waits.
+/// libcurl 7.88 reads and drops data that arrives together with the reset. Other versions deliver it as a response.
+/// It is never half a response, and no transfer waits.
 static void engine_streams__an_answer_in_one_piece_with_its_reset_is_whole_or_an_error(void **state) {
     static const row rows[] = {
         {{HEADERS(OK_OF_2), LAST_DATA("hi"), RESET("\0")}, NC_OK, "hi", 0, NULL, NC_OK},
@@ -243,7 +243,7 @@ static void engine_streams__an_answer_in_one_piece_with_its_reset_is_whole_or_an
     fixture_stop(&f);
 }
 
-/// A lost answer is asked for once more, where that does nothing twice.
+/// A lost response is requested again if the request is idempotent.
 static void engine_streams__whose_answer_was_lost_are_asked_again_if_they_may_be(void **state) {
     static const frame lost[] = {HEADERS(OK_OF_2), LAST_DATA("hi"), RESET("\0"), {0}};
     static const frame told[] = {HEADERS(OK_OF_2), LAST_DATA("hi"), PING, RESET("\0"), {0}};
@@ -274,8 +274,8 @@ static void engine_streams__whose_answer_was_lost_are_asked_again_if_they_may_be
     fixture_stop(&f);
 }
 
-/// A full receive buffer in front of the last frame makes libcurl 7.88 read that frame and forget it, for ever when the
-/// connection brings nothing else.
+/// If the receive buffer is full before the last frame, libcurl 7.88 reads that frame and drops it. Without more data
+/// on the connection it never reports the end.
 static void engine_streams__whose_frames_come_all_at_once_hear_of_their_end(void **state) {
     enum { HALF = 16000 };
     static char half[HALF + 1];

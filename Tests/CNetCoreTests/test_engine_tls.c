@@ -1,4 +1,4 @@
-/// Whom a TLS connection believes, and what it says when it does not.
+/// TLS trust of connections, and the errors of a failed evaluation.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -78,7 +78,7 @@ static void engine__a_failed_handshake_tells_where_tcp_led_and_when(void **state
     request.trust = fixture_trust(&f, &system);
     expect_connected(fixture_send(&f, &request), nct_server_port(f.server));
     fixture_stop(&f);
-    // Nor has one that nobody answers failed to connect.
+    // A connection without a response has not failed to connect.
     fixture_start(&f, NCT_PLAIN);
     request = fixture_request(&f, "/t");
     request.url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", nct_server_port(f.server)));
@@ -239,7 +239,7 @@ static void engine__two_policies_never_share_a_connection(void **state) {
         assert_answered(fixture_send(&f, &careless), 200, "ok");
         assert_int_equal(nct_server_connection_count(f.server), 3 + i);
     }
-    // An equal policy made anew is the same policy.
+    // An equal new policy counts as the same policy.
     request.trust = fixture_trust_of(&f, f.server);
     answer one = fixture_send(&f, &request);
     assert_answered(one, 200, "ok");
@@ -325,7 +325,7 @@ static void engine__the_environment_changes_nothing(void **state) {
     (void)fclose(written);
 }
 
-/// RFC 9112, 9.8: whoever ends the connection on the way can make a body that lasts until then as short as he likes.
+/// RFC 9112, section 9.8: an attacker who ends the connection could truncate a body that has no other end.
 static void engine__a_body_that_ends_without_close_notify_is_cut_short_regression_1(void **state) {
     static const char reply[] = "HTTP/1.1 200 OK\r\nX-Length: none\r\n\r\nabcdef";
     static const size_t cuts[] = {sizeof reply - 7, sizeof reply - 4, sizeof reply - 1};

@@ -1,4 +1,4 @@
-/// What else a policy says of a handshake: who looks on, versions, ciphers, revocation, the client's own certificate.
+/// Other parts of a policy in a handshake: observers, versions, ciphers, revocation, the client certificate.
 #include "pinned.h"
 #include "trust/handshake.h"
 
@@ -10,7 +10,7 @@
 
 /* --- the observer --- */
 
-/// What an observer answers, and what it was told; the loop thread's until the transfer is over.
+/// An observer's result and its arguments. Used by the loop thread until the transfer ends.
 typedef struct watch {
     bool allows;
     size_t decided;
@@ -68,7 +68,7 @@ static void trust__an_observer_may_refuse_and_not_allow(void **state) {
     assert_string_equal(w.host, "localhost");
     w.allows = true;
     assert_answered(pinned_ask(&p), 200, "ok");
-    assert_answered(pinned_ask(&p), 200, "ok"); // on the same connection, where nobody is asked
+    assert_answered(pinned_ask(&p), 200, "ok"); // on the same connection, without a new evaluation
     assert_int_equal(w.decided, 2);
     pinned_rule(&p, 0, "localhost", p.family.foreign);
     assert_status(pinned_ask(&p).error.status, NC_ERR_PIN_MISMATCH);
@@ -87,7 +87,7 @@ static void trust__an_observer_allows_where_it_was_let(void **state) {
     assert_answered(pinned_ask(&p), 200, "ok");
     assert_int_equal(w.notes, NC_NOTE_OVERRIDDEN);
     assert_status(w.finding, NC_ERR_PIN_MISMATCH);
-    assert_int_equal(w.reported, 1); // and that is told
+    assert_int_equal(w.reported, 1); // and it is reported
     p.options.rule_count = 0;
     p.options.ca_pem = nc_slice_of(nct_made_pem(p.family.foreign));
     assert_answered(pinned_ask(&p), 200, "ok");
@@ -340,7 +340,7 @@ static void trust__a_stapled_reply_is_asked_for_and_judged(void **state) {
     family_free(&p.family);
 }
 
-/// Where pinned certificates are the only anchors, whoever signs the reply has to lead to one of them too.
+/// If pinned certificates are the only anchors, the staple's signer must chain to one too.
 static void trust__a_stapled_reply_is_judged_by_pinned_anchors(void **state) {
     pinned p = {.options = {0}};
     (void)state;

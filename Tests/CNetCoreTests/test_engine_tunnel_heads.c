@@ -1,5 +1,5 @@
-/// What a proxy says to CONNECT: its challenge is told with the error, and nothing else of it is a response. The
-/// scripted server plays the proxy.
+/// The response of a proxy to CONNECT: the error reports its challenge, and nothing else of it reaches the response.
+/// The scripted server acts as the proxy.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -39,7 +39,7 @@ static void tunnel__a_challenge_that_was_answered_is_no_part_of_an_error_behind_
     assert_int_equal(nct_server_script_sequence(f.server, "*", leads_nowhere, 2), 0);
     assert_no_response(ask_through(&f, true), NC_ERR_EMPTY_REPLY);
     assert_int_equal(nct_server_script_sequence(f.server, "*", is_gone, 2), 0);
-    assert_no_response(ask_through(&f, true), NC_ERR_PROXY); // It does not ask who asks.
+    assert_no_response(ask_through(&f, true), NC_ERR_PROXY); // it sends no challenge
     assert_int_equal(nct_server_request_count(f.server), 4);
     fixture_stop(&f);
 }

@@ -23,7 +23,7 @@ static nc_proxy proxy_at(fixture *f, const char *scheme, const char *host, const
 
 /* --- TLS --- */
 
-/// A policy that believes both authorities.
+/// Returns a policy that trusts both authorities.
 static nc_trust *trust_both(fixture *f, const nct_proxy *proxy) {
     const char *both = fixture_text(f, "%s%s", nct_server_ca_pem(f->server), nct_proxy_ca_pem(proxy));
     const nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(both)};
@@ -47,7 +47,7 @@ static void engine__an_https_proxy_is_checked_like_a_server(void **state) {
         answer one = fixture_send(&f, &request);
         assert_status(one.error.status, NC_ERR_TLS_UNTRUSTED);
         assert_non_null(strstr(one.error.message, fixture_text(&f, ":%u", nct_proxy_port(proxy))));
-        assert_int_equal(nct_proxy_request_count(proxy), 0); // and so it was told nothing
+        assert_int_equal(nct_proxy_request_count(proxy), 0); // and so it received nothing
         request.trust = trust_both(&f, proxy);
         assert_answered(fixture_send(&f, &request), 200, "through");
         assert_int_equal(nct_proxy_tunnel_count(proxy), i);
@@ -99,7 +99,7 @@ static void engine__socks5_leads_to_plain_and_secure_servers(void **state) {
         nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/p")), .proxy = &settings};
         assert_answered(fixture_send(&f, &request), 200, "through");
         assert_int_equal(nct_proxy_tunnel_count(proxy), 1);
-        // Who looks the name up is what the h is about.
+        // The h selects name resolution by the proxy.
         assert_int_equal(nct_proxy_name_count(proxy), i % 2);
         assert_true(nct_proxy_copy_request(proxy, 0, head, sizeof head) > 4);
         assert_int_equal(head[3] == 3, i % 2);
@@ -126,7 +126,7 @@ static void engine__socks5_credentials_are_shown_to_the_proxy_alone(void **state
     settings.credentials = user(NC_AUTH_BASIC, "us", "pw");
     assert_answered(fixture_send(&f, &request), 200, "through");
     assert_null(strstr(fixture_received(&f, 0), "uthorization"));
-    // Who shows nothing may not use the connection of one who did.
+    // A request without credentials must not use the connection of another user.
     settings.credentials = (nc_credentials){0};
     assert_status(fixture_send(&f, &request).error.status, NC_ERR_PROXY);
     settings.url = nc_slice_of(fixture_text(&f, "socks5h://us:pw@127.0.0.1:%u", nct_proxy_port(proxy)));
@@ -148,7 +148,7 @@ static void engine__a_socks5_refusal_is_an_error_of_the_proxys_in_its_words(void
         {6, "it reports that the time to live ran out (6)"},
         {7, "it does not connect to anybody (7)"},
         {8, "it does not take this kind of address (8)"},
-        {9, "(9)"}, // which no RFC knows: as libcurl tells it
+        {9, "(9)"}, // undefined by any RFC, in libcurl's words
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -172,7 +172,7 @@ static void engine__a_socks5_refusal_is_an_error_of_the_proxys_in_its_words(void
     nc_proxy settings = {.choice = NC_PROXY_URL,
                          .url = nc_slice_of(fixture_text(&f, "socks5://127.0.0.1:%u", nct_server_port(f.server)))};
     nc_request request = {.url = nc_slice_of("http://127.0.0.1:9/"), .proxy = &settings};
-    request.limits.connect_ms = 300; // where it says nothing, it is too slow
+    request.limits.connect_ms = 300; // silence counts as too slow
     nc_status status = fixture_send(&f, &request).error.status;
     assert_true(status == NC_ERR_PROXY || status == NC_ERR_CONNECT_TIMED_OUT);
     fixture_stop(&f);
@@ -268,7 +268,7 @@ static void engine__a_netrc_in_the_home_directory_is_not_read_unasked(void **sta
         fixture_stop(&f);
     }
     assert_int_equal(unlink(path), 0);
-    // libcurl would wait for somebody to write to it, and the loop with it.
+    // libcurl would block on the FIFO, and the loop with it.
     nc_engine *engine = NULL;
     nc_error err;
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -306,7 +306,7 @@ static void engine__a_netrc_answers_a_digests_challenge_where_the_request_names_
         assert_answered(fixture_send(&f, &request), 200, "in");
         assert_null(strstr(fixture_received(&f, 0), "uthorization"));
         assert_non_null(strstr(fixture_received(&f, 1), "\r\nAuthorization: Digest username=\"us\","));
-        // A name of the request's own is nobody's of the file.
+        // Explicit credentials with another name do not match the file's entry.
         request.credentials.user = nc_slice_of("me");
         (void)fixture_send(&f, &request);
         assert_null(strstr(fixture_received(&f, nct_server_request_count(f.server) - 1), "username=\"us\""));
@@ -322,7 +322,7 @@ static void engine__a_netrc_that_is_malformed_is_an_error_of_that_file(void **st
     fixture f;
     fixture_start_with(&f, NULL, &(nc_engine_options){.uses_netrc = true, .netrc_file = nc_slice_of(path)});
     answer one = fixture_get(&f, "/");
-    if (one.error.status == NC_OK) { // libcurl 8.14 passes over it, since nobody insists on one.
+    if (one.error.status == NC_OK) { // libcurl 8.14 skips the optional method
         assert_true(curl_version_info(CURLVERSION_NOW)->version_num >= 0x080000);
         assert_null(strstr(fixture_received(&f, 0), "uthorization"));
     } else {
@@ -393,7 +393,7 @@ static void engine__a_netrc_that_becomes_a_pipe_holds_nobody_up(void **state) {
     fixture_script(&f, "/", (nct_reply){.body = "hi", .body_length = 2});
     assert_answered(fixture_get(&f, "/"), 200, "hi");
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(mkfifo(path, 0600), 0); // Nobody writes to it.
+    assert_int_equal(mkfifo(path, 0600), 0); // without a writer
     assert_ended(fixture_get(&f, "/"), NC_ERR_FILE, EINVAL, path);
     nc_request request = fixture_request(&f, "/");
     request.credentials = user(NC_AUTH_BASIC, "me", "two"); // The file is of no account to it.
@@ -421,7 +421,8 @@ static size_t take_greeting(int listener, uint8_t methods[255]) {
     return head[1];
 }
 
-/// A password goes readable through SOCKS5, and a ticket tells who asks: each is offered where it may be shown.
+/// SOCKS5 sends a password in plain text, and a ticket identifies the user. Each is offered only if the credentials
+/// allow it.
 static void engine__a_socks_proxy_is_offered_what_the_credentials_allow(void **state) {
     static const struct {
         const char *userinfo;

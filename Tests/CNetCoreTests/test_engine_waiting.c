@@ -102,7 +102,7 @@ static void engine__the_loop_thread_can_neither_wait_nor_close(void **state) {
     const nc_sink sink = {.ctx = &in, .on_done = ask_inside};
     nc_request request = fixture_request(&f, "/x");
     assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
-    // The engine is as it was: it goes on working.
+    // The engine continues to work.
     while (!atomic_load(&in.is_over)) {
         assert_answered(fixture_get(&f, "/x"), 404, "");
     }
@@ -291,7 +291,7 @@ static void use_up_names(namesake *self) {
 
 /// A thread's name is given to another one as soon as it has ended.
 static void engine__no_later_thread_is_taken_for_the_loops_regression_1(void **state) {
-    enum { TRIES = 500 }; // until the loop's thread has ended, which nobody is told of
+    enum { TRIES = 500 }; // until the loop thread has ended, which is not reported
     namesake self = {.is_over = GATE_INIT, .door = PTHREAD_MUTEX_INITIALIZER};
     fixture f;
     (void)state;
