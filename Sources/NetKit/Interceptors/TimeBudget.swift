@@ -127,6 +127,7 @@ extension TimeBudget {
         let budget = raced(race.steps)
         let task = Task {
             _ = isolation  // The task stays with the actor that it names.
+            _ = await race.begun.outcome()
             do throws(NetError) {
                 race.end(.success(try await work(budget)))
             } catch {
@@ -139,7 +140,11 @@ extension TimeBudget {
         let outcome = await cancelling({
             task.cancel()
             race.abandon(after: Self.grace, tries: Int(Self.savingGrace / Self.grace))
-        }) { await race.promise.outcome() }
+        }) {
+            // The work begins behind the handler, so that it sees every cancellation of its caller without delay.
+            race.begun.fulfil(.success(()))
+            return await race.promise.outcome()
+        }
         race.stop()
         return try outcome.get()
     }
@@ -155,6 +160,7 @@ extension TimeBudget {
 
 /// The outcome of work that is limited in time.
 private final class Race<Value: Sendable>: Sendable {
+    let begun = Promise<Void>()
     let promise = Promise<Value>()
     let steps = CallSteps()
     private let timer: DeadlineTimer

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct RefreshEndingTests {
     private let stub = StubTransport()
-    private let agents = Collected<Agent>()
+    private let agents = Collected<UnownedAgent>()
 
     init() {
         stub.answer("/token", with: .text("new"))
@@ -24,15 +24,16 @@ struct RefreshEndingTests {
         timeLimit: Duration = .seconds(60), refresh: @escaping @Sendable (Agent) async throws -> String
     ) -> (Agent, CredentialRefresh<String>) {
         let agents = agents
-        let interceptor = CredentialRefresh("old", timeLimit: timeLimit) { request, token in
+        let interceptor = CredentialRefresh<String>("old", timeLimit: timeLimit) { request, token in
             request.headers["X-Token"] = token
         } refresh: { _ in
-            try await refresh(agents.values[0])
+            guard let agent = agents.values[0].agent else { throw CancellationError() }
+            return try await refresh(agent)
         }
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.interceptors = [interceptor]
         let agent = Agent(configuration, transport: stub)
-        agents.append(agent)
+        agents.append(UnownedAgent(agent: agent))
         return (agent, interceptor)
     }
 
@@ -97,4 +98,9 @@ struct RefreshEndingTests {
         #expect(await first.value == .failed(.cancelled))
         #expect(stub.requests.map(\.path) == ["/api"])
     }
+}
+
+/// An agent whose interceptor refers back to it.
+private struct UnownedAgent: Sendable {
+    weak let agent: Agent?
 }
