@@ -123,8 +123,9 @@ static void expect_file(const char *path, const char *expected) {
     char bytes[512] = {0};
     FILE *file = fopen(path, "r");
     assert_non_null(file);
-    (void)fread(bytes, 1, sizeof bytes - 1, file);
+    size_t length = fread(bytes, 1, sizeof bytes - 1, file);
     fclose(file);
+    bytes[length] = '\0';
     assert_string_equal(bytes, expected);
 }
 
