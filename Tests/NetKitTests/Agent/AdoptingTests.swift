@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Taking over what is under way, and what an earlier run has left.
+/// Adoption of transfers in flight, and of files from an earlier process.
 @Suite(.timeLimit(.minutes(5)))
 struct AdoptingTests {
     @Test func aStartIsTakenOverByItsNumber() async throws {

@@ -37,7 +37,7 @@ struct AgentCacheKeyTests {
         #expect(try agent.cacheKey(for: request) != whole)
     }
 
-    // Y1: hosts, filters and CDNs did not count, and one's answer was another's.
+    // YTKNetwork left hosts, filters and CDNs out of its key, so that one host got another's response (Y1).
     @Test func whereARequestGoesCounts() throws {
         let plain = Request<Bytes>("x")
         var elsewhere = plain

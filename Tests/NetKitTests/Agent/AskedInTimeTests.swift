@@ -2,12 +2,12 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// The whole time of a call holds for what lies between its transfers, too.
+/// `Limits.total` also bounds the app's code between a call's transfers.
 @Suite(.timeLimit(.minutes(5)))
 struct AskedInTimeTests {
     private static let refusal = Response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
 
-    /// A request that has this long.
+    /// Returns a request with this time limit.
     private static func request(_ url: String, _ total: Duration) -> Request<Bytes> {
         var request = Request<Bytes>(url)
         request.limits = Limits()
@@ -45,7 +45,7 @@ struct AskedInTimeTests {
         }
         #expect(error?.code == .totalTimedOut)
         #expect(error?.message.contains("challenge handler") == true)
-        // The caller does not wait for the handler to hear of it.
+        // The call may end before the handler sees its cancellation.
         while isCancelled.values.isEmpty {
             try await Task.sleep(for: .milliseconds(1))
         }
@@ -96,7 +96,7 @@ struct AskedInTimeTests {
     }
 }
 
-/// Answers all alike, and tells how long each had.
+/// A transport that responds to all requests alike and records the time limit of each.
 private struct TellingTransport: Transport {
     let response: Response<Bytes>
     let totals: Collected<Duration>

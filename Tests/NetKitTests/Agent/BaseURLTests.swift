@@ -22,7 +22,7 @@ struct BaseURLTests {
             let ended = await ending(of: Request<Bytes>(row.path), from: agent)
             if let url = row.url {
                 #expect(try configuration.url(for: row.path) == url, "\(row)")
-                // What is no URL of the web is not sent.
+                // URLs with another scheme than http and https are not sent.
                 #expect(stub.requests.map(\.url) == (url.lowercased().hasPrefix("http") ? [url] : []), "\(row)")
             } else {
                 #expect(ended == .failed(.badURL), "\(row)")

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// A cancelled request ends once, soon, and with `cancelled`, wherever it is; a minute means that it never ended.
+/// A cancelled request ends once, soon, and with `cancelled`, in any phase. The time limit only ends a test that hangs.
 @Suite(.timeLimit(.minutes(5)))
 struct CancellationTests {
     @Test func cancellingBeforeSubmitNeverReachesTheNetwork() async throws {
@@ -22,7 +22,7 @@ struct CancellationTests {
         server.script("/", .stalled)
         let agent = Agent()
         var request = Request<Bytes>(server.url("/"))
-        // A cancel that got lost ends as another error.
+        // With this limit, a lost cancellation ends as another error.
         request.limits = Limits()
         request.limits?.total = .seconds(20)
         for round in 0..<1000 {
@@ -67,7 +67,7 @@ struct CancellationTests {
         #expect(await task.value == .failed(.cancelled))
     }
 
-    // Nothing of the reply, a part of its head, all of its head and a part of its body.
+    // Nothing of the response, a part of its head, its whole head and a part of its body.
     @Test(arguments: [0, 10, 200])
     func cancellingWhileTheReplyArrivesEndsIt(sent: UInt64) async throws {
         let server = try LoopbackServer()
@@ -78,7 +78,7 @@ struct CancellationTests {
         try await server.waitForStalled(1)
         task.cancel()
         #expect(await task.value == .failed(.cancelled))
-        // What was under way is closed, not kept.
+        // The connection in use is closed, not kept.
         try await server.waitForSilence()
         #expect(await ending(of: Request<Bytes>(server.url("/missing")), from: agent) == .answered)
     }
@@ -144,7 +144,7 @@ struct CancellationTests {
                 return await group.reduce(into: [:] as [Ending: Int]) { $0[$1, default: 0] += 1 }
             }
         }
-        // Six go out; the others wait for them.
+        // Six are sent. The others wait for a connection.
         try await server.waitForStalled(6)
         group.cancel()
         #expect(await group.value == [.failed(.cancelled): 100])

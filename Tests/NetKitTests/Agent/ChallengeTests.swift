@@ -7,7 +7,7 @@ struct ChallengeTests {
     private static let right = Credentials.basic(user: "me", password: "secret")
     private static let wrong = Credentials.basic(user: "me", password: "wrong")
 
-    /// An agent whose handler gives these answers, one after the other, and keeps what it was asked.
+    /// Returns an agent whose handler gives these results in order, and records the challenges.
     private static func agent(
         _ answers: ChallengeAnswer..., asked: Collected<Challenge> = Collected()
     ) -> Agent {
@@ -243,7 +243,7 @@ struct ChallengeTests {
     }
 }
 
-/// Tells no URL.
+/// A transport that reports no URL.
 private struct SilentTransport: Transport {
     let response: Response<Bytes>
 

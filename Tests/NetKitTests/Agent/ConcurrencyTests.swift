@@ -10,7 +10,7 @@ struct ConcurrencyTests {
         #expect(outcomes.values.reduce(0, +) == 10_000)
         #expect(ends == 10_000)
         #expect(Set(outcomes.keys).isSubset(of: [.answered, .failed(.cancelled)]))
-        // Nobody cancels the other half.
+        // The other half is not cancelled.
         #expect(outcomes[.answered, default: 0] >= 5000)
         try await server.waitForSilence()
         #expect(observer.agent == nil)
@@ -41,7 +41,7 @@ struct ConcurrencyTests {
         return (outcomes, ends.value, WeakAgent(agent))
     }
 
-    /// Sends, and cancels after this many turns of other tasks, or never.
+    /// Sends a request, and cancels it after this many turns of other tasks, or never.
     private static func send(
         _ request: Request<Bytes>, from agent: Agent, cancellingAfter yields: Int?, counting ends: Counter
     ) async -> Ending {

@@ -7,9 +7,10 @@ import Glibc
 import Darwin
 #endif
 
-/// Where Foundation on Linux takes cookies for whole countries, and keeps them wherever the process happens to be.
+/// Foundation on Linux accepts cookies for public suffixes such as "co.uk", and writes a cookie file by itself. NetKit
+/// does neither.
 struct CookieTests {
-    /// A server that every host name leads to.
+    /// Returns a request for any host name, resolved to this server.
     private static func request(_ url: String, at server: LoopbackServer) -> Request<Bytes> {
         var request = Request<Bytes>(url)
         request.addressOverrides = [AddressOverride(toHost: "127.0.0.1", toPort: server.port)]
@@ -70,7 +71,7 @@ struct CookieTests {
         #expect(server.received(2).values(named: "Cookie") == [use.stores ? "new=2" : "old=1"])
     }
 
-    /// A download that is paused or broken asks again: it must not forget.
+    /// A paused or interrupted download sends further requests, which must follow the same choice.
     @Test func downloadsAndStreamsHaveTheSameChoice() async throws {
         let server = try Self.server(setting: "old=1; Path=/")
         server.script("/file", Reply(headers: ["Set-Cookie: new=2; Path=/"], body: Array("content".utf8)))
@@ -137,7 +138,7 @@ struct CookieTests {
         let path = try #require(folder).file("jar")
         let agent = Agent(configured: { $0.cookies = .file(path) })
         let events = agent.events
-        folder = nil  // and with it the place of the jar
+        folder = nil  // and with it the cookie file
         _ = try await agent.send(Request<Bytes>(server.url("/set")))
         await agent.invalidate()
         var failures: [NetError] = []
@@ -150,7 +151,7 @@ struct CookieTests {
     }
 
     #if os(Linux)
-    /// In a process of its own, because the working directory is the whole process's.
+    /// Runs in a child process, because the working directory belongs to the whole process.
     @Test func noFileAppearsUnlessItIsAskedFor() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer()

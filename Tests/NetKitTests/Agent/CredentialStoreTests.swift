@@ -119,7 +119,7 @@ struct CredentialStoreTests {
         #expect(try await agent.send(Request<Bytes>("http://h/")).status == 200)
     }
 
-    // MARK: The file
+    // MARK: File
 
     @Test(arguments: [nil, [UInt8](repeating: 7, count: 32)])
     func whatIsKeptIsThereInTheNextRunAndForItsOwnerAlone(key: [UInt8]?) async throws {
@@ -157,7 +157,7 @@ struct CredentialStoreTests {
             #expect(code == .tooLarge)
             #expect(try await store.spaces() == [space])
         }
-        // Taken by a server it is known for this run.
+        // Credentials that a server accepted are kept in memory until the process ends.
         await store.keep(long, for: other)
         #expect(try await store.credentials(for: other) == long)
         #expect(try await CredentialStore(folder: folder.path + "/credentials").spaces() == [space])

@@ -2,7 +2,7 @@ import CNetCore
 import NetKit
 import Testing
 
-/// Where Foundation on Linux knows Basic alone.
+/// Foundation on Linux supports only Basic.
 struct CredentialsTests {
     private static func send(_ credentials: Credentials, to server: LoopbackServer) async throws -> Response<Bytes> {
         var request = Request<Bytes>(server.url("/"))

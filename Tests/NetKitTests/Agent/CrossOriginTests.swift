@@ -1,11 +1,12 @@
 import NetKit
 import Testing
 
-/// Where Foundation on Linux hands a token on: what identifies the caller stays with the origin it was meant for.
+/// Foundation on Linux forwards a token to another origin. NetKit sends credentials only to the origin they were set
+/// for.
 struct CrossOriginTests {
     private static let statuses: [UInt16] = [301, 302, 303, 307, 308]
 
-    /// Requests that carry the canary in a way each.
+    /// Returns requests that each carry the canary in another form.
     private static func secrets(_ server: LoopbackServer) -> [Request<Bytes>] {
         let fields: [Headers] = [
             ["Authorization": "Bearer \(canary)"], ["Cookie": "session=\(canary)"], ["X-Api-Key": canary],
@@ -22,7 +23,7 @@ struct CrossOriginTests {
         return requests
     }
 
-    /// What Base64 makes of the canary where it stands alone, and twice with a colon.
+    /// The canary in plain text, and in Base64 alone or after another name and a colon.
     private static let disguises = [canary, "Y2FuYXJ5"]
 
     @Test(arguments: statuses)

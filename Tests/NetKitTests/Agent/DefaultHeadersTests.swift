@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What an agent says of itself in every request that does not say it.
+/// Default fields that an agent adds to each request without them.
 struct DefaultHeadersTests {
     private func sent(_ headers: Headers = [:], _ change: (inout Agent.Configuration) -> Void = { _ in }) async throws
         -> Headers

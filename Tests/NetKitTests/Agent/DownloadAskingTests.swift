@@ -1,14 +1,15 @@
 import NetKit
 import Testing
 
-/// Who is asked where a download goes works for the caller, and no longer than the download lasts.
+/// The destination closure of a download runs with the caller's priority and task-local values, and ends with the
+/// download.
 @Suite(.timeLimit(.minutes(5)))
 struct DownloadAskingTests {
     @TaskLocal private static var mark = "nobody's"
 
     private let server: LoopbackServer
     private let folder: TemporaryFolder
-    /// Whether those who were asked were cancelled when they answered.
+    /// Whether each closure was cancelled when it returned.
     private let answered = Collected<Bool>()
 
     init() throws {
@@ -17,7 +18,7 @@ struct DownloadAskingTests {
         server.script("/", .text("the body"))
     }
 
-    /// Answers when its task is cancelled, and not before.
+    /// Returns a destination closure that returns only when its task is cancelled.
     private func patient(_ asked: Gate) -> DownloadDestination {
         { [answered] _ in
             asked.open()
@@ -83,7 +84,7 @@ struct DownloadAskingTests {
                     Request<Bytes>(server.url("/")), to: folder.file("file"), destination: destination)
             }
         }
-        // Whoever awaits the value would raise its priority.
+        // Awaiting the value would raise the task's priority.
         while marks.values.isEmpty || priorities.values.isEmpty {
             await Task.yield()
         }

@@ -18,7 +18,7 @@ struct DownloadFeedTests {
         feed.tell(.resumed(offset: offset, total: nil))
     }
 
-    /// The byte counts of progress, and the negated offsets of what was resumed.
+    /// Returns the byte counts of progress events, and the negated offsets of resumptions.
     private func read() async -> [Int] {
         var numbers: [Int] = []
         for await event in feed.events {

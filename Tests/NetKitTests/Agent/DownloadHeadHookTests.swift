@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// What a hook makes of a download at its head.
+/// Actions of a hook at the response head of a download.
 @Suite(.timeLimit(.minutes(5)))
 struct DownloadHeadHookTests {
     private let server: LoopbackServer

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NetKit
 
-/// Orders to a download that is about to begin.
+/// Commands to a download that is about to begin.
 struct DownloadPlanTests {
     @Test func aResumeThatComesBetweenThePauseAndItsSendingCounts() {
         let plan = DownloadPlan(path: "file", options: DownloadOptions(), destinations: [], tell: nil)
@@ -12,7 +12,7 @@ struct DownloadPlanTests {
         plan.began(
             DownloadPlan.Reins(
                 pause: {
-                    // Another thread's, just before this one's order is sent.
+                    // Another thread's command arrives just before this one is sent.
                     if orders.withLock({ $0.isEmpty }) {
                         plan.setPaused(false)
                     }
@@ -20,6 +20,6 @@ struct DownloadPlanTests {
                 },
                 resume: { orders.withLock { $0.append("resume") } }, setPriority: { _ in }))
         #expect(orders.withLock { $0.last } == "resume")
-        plan.ended(file: nil, token: nil)  // It has let go of its reins.
+        plan.ended(file: nil, token: nil)  // It has released its control closures.
     }
 }

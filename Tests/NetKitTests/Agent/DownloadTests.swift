@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Files that are fetched whole, resumed, named and checked.
+/// Downloads to files: complete, resumed, named and checked.
 @Suite(.timeLimit(.minutes(5)))
 struct DownloadTests {
     private let server: LoopbackServer
@@ -141,7 +141,7 @@ struct DownloadTests {
         #expect(folder.contents(of: "file") == Array("old".utf8) && folder.names == ["file"])
     }
 
-    /// Returns when there is something to go on with.
+    /// Waits until there are bytes to resume from.
     private func someBytes(of download: Download) async {
         var updates = download.progress.makeAsyncIterator()
         while let progress = await updates.next(), progress.received == 0 {}

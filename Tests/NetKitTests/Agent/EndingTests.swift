@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Invalidating, resetting, and waiting for what is under way.
+/// Closing and resetting an agent, and waiting for what is in flight.
 @Suite(.timeLimit(.minutes(5)))
 struct EndingTests {
     private func closedCode(_ agent: Agent, _ url: String) async -> NetError.Code? {
@@ -18,7 +18,7 @@ struct EndingTests {
         try await server.waitForStalled(1)
         let events = agent.events
         let invalidated = Task { await agent.invalidate() }
-        // It has closed when a request is refused.
+        // The agent is closed when it refuses a request.
         while await closedCode(agent, server.url("/none")) != .closed {
             await Task.yield()
         }
@@ -90,7 +90,7 @@ struct EndingTests {
         #expect(count.value == 1)
     }
 
-    /// Returns when the agent goes on over new connections, and perhaps waits for what is left.
+    /// Begins a reset, and returns when the agent uses new connections. Transfers on the old ones may continue.
     private func beginReset(of agent: Agent) async -> Task<Void, Never> {
         let before = agent.executor
         let reset = Task { await agent.reset() }

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What one connection of an event stream leaves to the next (WHATWG HTML, 9.2.3 and 9.2.6).
+/// State that one connection of an event stream passes to the next (WHATWG HTML, 9.2.3 and 9.2.6).
 @Suite(.timeLimit(.minutes(5)))
 struct EventReconnectionTests {
     private struct Course {
@@ -12,7 +12,7 @@ struct EventReconnectionTests {
         var data: [String] = []
     }
 
-    /// Reads these texts, one a connection, and then a 204.
+    /// Reads these texts, one per connection, and then a 204.
     private func course(_ texts: [String], from lastEventID: String = "") async throws -> Course {
         let server = try LoopbackServer()
         let replies = texts.map {
@@ -58,7 +58,7 @@ struct EventReconnectionTests {
         #expect(course.identifiers == [["41"], ["41"]])
     }
 
-    /// Its blank line is enough; there need be no data.
+    /// A blank line after the identifier is enough. The event needs no data.
     @Test func anIdentifierWithoutDataCounts() async throws {
         let course = try await course(["id: 5\n\n", "id: 6\n"])
         #expect(course.identifiers == [[], ["5"], ["5"]])
@@ -76,7 +76,7 @@ struct EventReconnectionTests {
         #expect(course.identifiers == [[], ["é 日"]])
     }
 
-    /// It need not belong to a whole event, and stays until there is another.
+    /// The retry time takes effect without a complete event, and holds until it is replaced.
     @Test func theRetryTimeCountsFromItsLine() async throws {
         let course = try await course(["data: a\n\n", "retry: 3000\n", "retry: x\ndata: b\n\n", "retry: 900\n\n"])
         #expect(course.pauses == [7, 3000, 3000, 900].map { .milliseconds($0) })
@@ -114,7 +114,7 @@ struct EventReconnectionTests {
         #expect(stub.requests.count == 4)
     }
 
-    /// Nothing of a line or an event is carried over.
+    /// An incomplete line or event is dropped at the end of a connection.
     @Test func whatWasBegunIsForgotten() async throws {
         let course = try await course([
             "event: x\ndata: lost\nda", "ta: nothing\n\ndata: b\n\n", "data: c\r", "\ndata: d\n\n",
@@ -140,7 +140,7 @@ struct EventReconnectionTests {
             data.append(event.data)
         }
         #expect(data == ["a"])
-        // Each connection begins where the first one did.
+        // Each connection begins at the original URL.
         #expect(server.received(2).requestLine.hasPrefix("GET / "))
         #expect(server.received(2).values(named: "Last-Event-ID") == ["1"])
     }
@@ -175,7 +175,7 @@ struct EventReconnectionTests {
         #expect(failed == .badResponse)
     }
 
-    /// An app's rules for all its requests would have it hear the same events for ever.
+    /// With cache rules for all requests, a reconnection could otherwise receive the cached events again and again.
     @Test func eventsAreNeverThoseOfACache() async throws {
         let stub = StubTransport()
         let event = { (text: String) in
@@ -196,7 +196,7 @@ struct EventReconnectionTests {
         #expect(data == ["a", "b"])
     }
 
-    /// Why the server refuses stands in its body, and which server it is in the message.
+    /// The error's body carries the server's reason, and its message names the server.
     @Test(arguments: ["over the engine", "over a stub"])
     func aRefusalTellsItsBody(way: String) async throws {
         let text = #"{"message": "Bad credentials"}"#

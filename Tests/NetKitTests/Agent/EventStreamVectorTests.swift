@@ -1,9 +1,9 @@
 import NetKit
 import Testing
 
-/// Event streams in data: Tests/Vectors/event_streams.json.
+/// Event streams from Tests/Vectors/event_streams.json.
 ///
-/// The rows cover what the tests of web-platform-tests, eventsource, state about streams, statuses, types, identifiers and
+/// The rows cover what the eventsource tests of web-platform-tests require of streams, statuses, types, identifiers and
 /// retry times. Each row has the responses of a server, one per connection, and what the caller receives.
 @Suite(.timeLimit(.minutes(5)))
 struct EventStreamVectorTests {
@@ -25,14 +25,14 @@ struct EventStreamVectorTests {
         var events: [Event]
         /// The Last-Event-ID of each request.
         var identifiers: [String?]?
-        /// The time before each new connection, in milliseconds; 7000 is the caller's.
+        /// The time before each new connection, in milliseconds. 7000 is the value that the test sets.
         var pauses: [Int64]?
         var failure: String?
 
         var testDescription: String { name }
     }
 
-    /// What the caller and the server see.
+    /// The events of the caller and the requests of the server.
     private struct Course {
         var events: [Row.Event] = []
         var pauses: [Duration] = []

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What a hook makes of a response at its head.
+/// Actions of a hook at a response head.
 @Suite(.timeLimit(.minutes(5)))
 struct HeadHookTests {
     private let server: LoopbackServer

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What holds of redirects whether the engine follows them or a hook is asked.
+/// Behaviour of redirects that is the same if the engine follows them and if a hook decides.
 @Suite(.timeLimit(.minutes(5)))
 struct HookedRedirectTests {
     private static func agent(
@@ -45,7 +45,7 @@ struct HookedRedirectTests {
         #expect(server.requestCount == 1 && server.clientCertificateCount == 1)
     }
 
-    /// What becomes of a redirect's body is nobody's concern: its head leads on.
+    /// Only the head of a redirect matters. Faults in its body are ignored.
     @Test(
         arguments: [false, true],
         [
@@ -111,7 +111,7 @@ struct HookedRedirectTests {
         #expect(server.connectionCount == 1)
     }
 
-    /// Each hop begins when the one before it has led on.
+    /// Each hop begins when the previous one has been followed.
     @Test(arguments: [false, true])
     func theMomentsOfAllHopsCountFromTheCallsSend(isHooked: Bool) async throws {
         let server = try LoopbackServer()

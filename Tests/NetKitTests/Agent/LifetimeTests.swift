@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// The engine, and so its connections, end with the agent: when the server sees the last one close, the agent is gone.
+/// The engine and its connections end with the agent. When the last connection closes, the agent has been deallocated.
 @Suite(.timeLimit(.minutes(5)))
 struct LifetimeTests {
     @Test func anAgentThatIsLetGoIsFreedAndClosesItsConnections() async throws {

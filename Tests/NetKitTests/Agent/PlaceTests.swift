@@ -5,7 +5,7 @@ import Testing
 struct PlaceTests {
     private let stub = StubTransport { _ in .text("x") }
 
-    /// The URL that a request is sent to.
+    /// Returns the URL that a request is sent to.
     private func place(
         _ path: String = "get", base: String? = "http://agent/v1", cdn: String? = nil,
         _ change: (inout Request<Bytes>) -> Void
@@ -38,7 +38,7 @@ struct PlaceTests {
         #expect(url == "http://own-cdn/x/get")
     }
 
-    // Y8: without a CDN the URL stayed relative.
+    // YTKNetwork left the URL relative if there was no CDN (Y8).
     @Test func withoutACDNARequestThatWantsOneGoesToTheBase() async throws {
         #expect(try await place { $0.usesCDN = true } == "http://agent/v1/get")
         #expect(try await place(cdn: "") { $0.usesCDN = true } == "http://agent/v1/get")
@@ -57,7 +57,7 @@ struct PlaceTests {
         #expect(url == "http://there/x?y=1")
     }
 
-    // Y10: such a URL ended the process.
+    // YTKNetwork crashed on such a URL (Y10).
     @Test func whatIsNoURLIsEncodedOrToldAndNeverACrash() async throws {
         #expect(try await place("中文 a") { $0.baseURL = "http://own" } == "http://own/%E4%B8%AD%E6%96%87%20a")
         let count = stub.requests.count
@@ -70,7 +70,7 @@ struct PlaceTests {
         #expect(stub.requests.count == count)
     }
 
-    // Y11: a leading "/" loses the base's path unless it is asked to stay.
+    // By RFC 3986 a leading "/" replaces the base's path. An option keeps it, as YTKNetwork's users expect (Y11).
     @Test func aLeadingSlashKeepsTheBasePathWhenAsked() async throws {
         for (isKept, url) in [(false, "http://own/get"), (true, "http://own/a/get")] {
             var configuration = Agent.Configuration()
@@ -112,7 +112,7 @@ struct PlaceTests {
         #expect(await failureCode { () async throws(NetError) in _ = try await agent.save(request, to: "") } == .usage)
     }
 
-    // Y16: one configuration for all.
+    // YTKNetwork has one configuration for the process (Y16).
     @Test func twoAgentsKnowNothingOfEachOther() async throws {
         let agents = ["http://a", "http://b"].map { Agent(.init(baseURL: $0), transport: stub) }
         for agent in agents {

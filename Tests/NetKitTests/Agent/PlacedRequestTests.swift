@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Requests that went through an agent and are sent by it once more, or whose URL a server has made of one that did.
+/// Requests that an agent has completed and then sends again, or whose URL a server derived from a completed one.
 @Suite(.timeLimit(.minutes(5)))
 struct PlacedRequestTests {
     private func agent(_ stub: StubTransport, change: (inout Agent.Configuration) -> Void = { _ in }) -> Agent {

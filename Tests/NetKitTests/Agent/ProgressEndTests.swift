@@ -2,12 +2,12 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Whoever follows a transfer's progress waits for its end: a call that comes to nothing has one, too.
+/// Every progress sequence ends, also for a call that fails before it sends anything.
 @Suite(.timeLimit(.minutes(2)))
 struct ProgressEndTests {
     typealias Asking = @Sendable (Agent, Request<Bytes>) async throws -> Void
 
-    /// Each way to ask that may end before anything is sent.
+    /// The ways to send a request that may fail before anything is sent.
     static let ways: [(name: String, ask: Asking)] = [
         ("send", { _ = try await $0.send($1) }),
         ("stream", { _ = try await $0.stream($1) }),
@@ -26,7 +26,7 @@ struct ProgressEndTests {
         ("answers", { for try await _ in $0.answers(to: $1) {} }),
     ]
 
-    /// What the progress was told while the request failed.
+    /// Returns the progress that was reported while the request failed.
     private func told(_ agent: Agent, tag: Int? = nil, _ ask: Asking) async -> [TransferProgress] {
         let told = Collected<TransferProgress>()
         let (handler, updates) = TransferProgress.stream()

@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// What Foundation on Linux ignores: proxies are chosen in code, for an agent or a request, and by nobody else.
+/// Foundation on Linux ignores proxies that are set in code. Here an agent or a request chooses them, and nothing else.
 struct ProxyTests {
     private static let who = Credentials.basic(user: "me", password: "canary")
 
@@ -113,14 +113,14 @@ struct ProxyTests {
     }
 
     #if os(Linux)
-    /// Ends the process of an exit test with the step's number, unless all is as it should be.
+    /// Exits the child process with the step's number if the condition is false.
     private static func check(_ step: Int32, _ isRight: Bool) {
         if !isRight {
             exit(step)
         }
     }
 
-    /// In a process of its own, because the environment is the whole process's.
+    /// Runs in a child process, because the environment belongs to the whole process.
     @Test func theEnvironmentMakesNoDifferenceUnlessItIsAsked() async {
         await #expect(processExitsWith: .success) {
             let proxy = try ProxyServer()
@@ -147,7 +147,7 @@ struct ProxyTests {
             Self.check(4, await ending(of: Request<Bytes>(secure.url("/")), from: Agent()) == .failed(.tlsUntrusted))
             Self.check(5, await ending(of: Request<Bytes>(secure.url("/")), from: Agent(trusting: secure)) == .answered)
             Self.check(6, proxy.requestCount == 0)
-            // libcurl makes the file when it starts; no key may come into it.
+            // libcurl creates the file when it starts. It must contain no key.
             Self.check(7, folder.contents(of: "keys")?.isEmpty ?? true)
 
             request.proxy = .environment

@@ -2,14 +2,14 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Calls with app code in them run on a task of their own, which looks like the caller's.
+/// Calls that run app code run it in their own task, with the caller's priority and task-local values.
 @Suite(.timeLimit(.minutes(5)))
 struct RacedCallTests {
     private enum Values {
         @TaskLocal static var name = ""
     }
 
-    /// A wait that no cancellation ends.
+    /// Waits without reacting to cancellation.
     private static func never() async {
         await Task.detached { try? await Task.sleep(for: .seconds(3600)) }.value
     }
@@ -21,7 +21,7 @@ struct RacedCallTests {
         return request
     }
 
-    /// Records the task that sends.
+    /// A transport that records the task of each request.
     private struct TaskTransport: Transport {
         let tasks = Collected<Int>()
 

@@ -2,12 +2,12 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Challenges behind redirects: what is sent again is what was challenged, and not what led there.
+/// Challenges after redirects: the challenged request is sent again, not the one before the redirect.
 @Suite(.timeLimit(.minutes(5)))
 struct RedirectedChallengeTests {
     private static let right = Credentials.basic(user: "me", password: "secret")
 
-    /// How the agent gets its credentials.
+    /// The source of the agent's credentials.
     enum Way: CaseIterable {
         case handler, refresh, hookedHandler, hookedRefresh
 

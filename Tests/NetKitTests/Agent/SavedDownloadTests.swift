@@ -8,7 +8,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Downloads over a transport that knows none, such as a test's.
+/// Downloads over a transport without download support, such as a stub.
 struct SavedDownloadTests {
     private let folder: TemporaryFolder
     private let stub = StubTransport()
@@ -19,7 +19,7 @@ struct SavedDownloadTests {
         stub.answer("*", with: .text("content"))
     }
 
-    /// What a download into the folder ends with; nil when it succeeds.
+    /// Returns the error of a download into the directory, or `nil` if it succeeds.
     private func failure(
         to name: String, _ change: (inout DownloadOptions) -> Void = { _ in }
     ) async -> NetError? {

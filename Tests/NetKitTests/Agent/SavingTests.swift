@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Bodies that go straight to a file: whole, or not at all.
+/// Bodies that are saved to a file completely or not at all.
 @Suite(.timeLimit(.minutes(5)))
 struct SavingTests {
     private static let old = Array("what was there".utf8)
@@ -59,7 +59,7 @@ struct SavingTests {
         #expect(folder.mode(of: "body") == S_IFREG | mode)
     }
 
-    /// As any program's new file: what the process's mask leaves of reading and writing for all, never executable.
+    /// The mode is 0666 without the bits of the process's umask, as for other new files. It is never executable.
     @Test func aNewFileHasTheModeOfAnyNewFile() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 5))
@@ -219,7 +219,7 @@ struct SavingTests {
         expectPattern(folder.contents(of: "to"), 1_000_000)
     }
 
-    /// Two of them to each name: either is whole.
+    /// Two calls save to each name. The file is one of the two bodies, complete.
     @Test func manyFilesAreSavedAtOnce() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 500_000))

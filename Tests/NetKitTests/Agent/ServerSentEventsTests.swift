@@ -6,7 +6,7 @@ import Testing
 struct ServerSentEventsTests {
     private static let type = "Content-Type: text/event-stream"
 
-    /// Reads until the end: over a stub, the second connection is a 204.
+    /// Reads until the end. The stub responds to the second connection with 204.
     private func events(_ chunks: [[UInt8]], maxBytes: Int = 1 << 20) async throws -> [ServerSentEvent] {
         let agent = Agent(transport: OneStream(chunks))
         var options = ServerSentEvents.Options()
@@ -19,7 +19,7 @@ struct ServerSentEventsTests {
         return events
     }
 
-    /// Answers the first request with an event stream and the others with 204.
+    /// A transport that responds to the first request with an event stream and to the others with 204.
     private struct OneStream: Transport {
         let chunks: [[UInt8]]
         let asked = Counter()

@@ -15,7 +15,7 @@ struct ShutdownTests {
             await agent.shutdown()
             return released.value
         }
-        // Shutdown has begun as soon as a request is turned away.
+        // Shutdown has begun when a request is refused.
         var attempts = 0
         while await ending(of: Request<Bytes>(server.url("/quick")), from: agent) == .answered {
             attempts += 1

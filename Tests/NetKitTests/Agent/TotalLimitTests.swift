@@ -2,13 +2,13 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// `Limits.total` bounds a whole call, whatever holds it.
+/// `Limits.total` bounds a whole call, including the app's code in it.
 @Suite(.timeLimit(.minutes(5)))
 struct TotalLimitTests {
     private let stub = StubTransport { _ in .text("x") }
     private let gate = StubGate()
 
-    /// A wait that no cancellation ends.
+    /// Waits without reacting to cancellation.
     private static func never() async {
         await Task.detached { try? await Task.sleep(for: .seconds(3600)) }.value
     }
@@ -33,7 +33,7 @@ struct TotalLimitTests {
         let request = request ?? Self.short("/")
         let error = await #expect(throws: NetError.self) { try await agent.send(request) }
         #expect(error?.code == .totalTimedOut)
-        // A busy machine may take so long before that the call does not come this far.
+        // On a busy machine the limit may pass before the call gets this far.
         let isEarly = error?.message.contains("what came before") == true || error?.message.contains("the call") == true
         #expect(isEarly || error?.message.contains(what) == true, "\(error?.message ?? "")")
         let streamed = await failureCode { () async throws(NetError) in _ = try await agent.stream(request) }

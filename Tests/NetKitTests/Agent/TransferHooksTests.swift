@@ -40,7 +40,7 @@ struct TransferHooksTests {
         #expect(steps.values.map(\.count) == [0, 1])
         #expect(steps.values.map(\.next.url) == [server.url("/b"), server.url("/c")])
         #expect(steps.values.map(\.request.url) == [server.url("/a"), server.url("/b")])
-        steps.removeAll()  // their requests have the hook, which has the steps
+        steps.removeAll()  // breaks the cycle: the requests have the hook, which has the steps
     }
 
     @Test func aHookMayDeliverTheRedirect() async throws {
@@ -173,7 +173,7 @@ struct TransferHooksTests {
         try await expectFailure(.redirectRefused, of: odd)
     }
 
-    // MARK: Bodies that are read once
+    // MARK: Single-use bodies
 
     @Test func aBodyThatIsReadOnceIsMadeAnewForARedirect() async throws {
         let server = try LoopbackServer()

@@ -1,10 +1,10 @@
 import NetKit
 import Testing
 
-/// What waits, what runs, and in which order.
+/// The list of queued and running transfers, and their order.
 @Suite(.timeLimit(.minutes(5)))
 struct TransfersTests {
-    /// An agent with one slot, and a request that holds it until the server releases it.
+    /// Returns an agent with one slot, and a request that holds it until the server is released.
     private static func busy(
         _ server: LoopbackServer
     ) async throws -> (agent: Agent, holder: Task<Ending, Never>) {
@@ -80,7 +80,7 @@ struct TransfersTests {
         agent.suspend()
         let waiting = (0..<3).map { _ in Task { try await agent.send(Request<String>(server.url("/"))).value } }
         try await agent.waitUntilWaiting(3)
-        // What ran goes on.
+        // The running transfer continues.
         server.releaseStalled()
         #expect(await holder.value == .answered)
         #expect(server.requestCount == 1)

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Every way to send a request keeps what the agent adds at the base URL's origin.
+/// Every way to send a request restricts the agent's additions to the base URL's origin.
 struct TrustedOriginWaysTests {
     private struct There: Endpoint {
         typealias Value = String

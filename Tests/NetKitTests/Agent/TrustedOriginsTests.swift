@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What an agent or a service adds stays with the origin of its base URL.
+/// Additions of an agent or a service are sent only to the origin of its base URL.
 struct TrustedOriginsTests {
     private let stub = StubTransport { _ in .text("x") }
     private static let agentSecrets = (1...5).map { "agentsecret\($0)" }
@@ -59,7 +59,7 @@ struct TrustedOriginsTests {
         return configuration
     }
 
-    /// The secrets that the last request shows.
+    /// Returns the secrets that the last request carries.
     private func shown(_ asked: StubRequest?) -> [String] {
         let all = (asked?.url ?? "") + (asked.map { "\($0.headers.map { "\($0.name): \($0.value)" })" } ?? "")
         return (Self.agentSecrets + Self.serviceSecrets + ["signed", "sig="]).filter { all.contains($0) }
@@ -113,7 +113,7 @@ struct TrustedOriginsTests {
         trusting.trustedOrigins = ["https://other:8443/any/path", "nothing", ""]
         #expect(try await shown("//other/x", trusting) == [])
         #expect(try await shown("HTTPS://OTHER:8443/x", trusting) == Self.agentSecrets)
-        // The service's own list decides about the service's secrets.
+        // The service's own list of origins applies to the service's secrets.
         var own = service()
         #expect(try await shown("https://other:8443/x", trusting, service: own) == Self.agentSecrets)
         own.trustedOrigins = ["https://other:8443"]
@@ -130,7 +130,7 @@ struct TrustedOriginsTests {
         #expect(try await shown("x", withCDN) { $0.usesCDN = true } == Self.agentSecrets)
         #expect(try await shown("x", configuration()) { $0.baseURL = "http://own/" } == Self.agentSecrets)
         #expect(try await shown("x", configuration(), service: service(base: "http://api/")) == Self.all)
-        // A path of theirs leads out of them as well.
+        // A path that begins with "//" is cross-origin too.
         #expect(try await shown("//other/x", configuration()) { $0.baseURL = "http://own/" } == [])
         #expect(try await shown("//other/x", configuration(base: nil)) { $0.baseURL = "http://own/" } == [])
         #expect(

@@ -44,7 +44,7 @@ struct URLFilterTests {
         #expect(try await place("get", .adding([:])) == "http://agent/v1/get")
     }
 
-    // Y9: absolute URLs passed every filter.
+    // In YTKNetwork absolute URLs bypassed every filter (Y9).
     @Test func absoluteURLsAreFilteredWhenAsked() async throws {
         let absolute = "http://there/x"
         #expect(try await place(absolute, .adding(["a": 1])) == absolute)

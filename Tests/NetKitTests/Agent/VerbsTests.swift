@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Calls of one line, and their generic form that is not started.
+/// One-line calls, and their generic form that returns an unstarted call.
 @Suite(.timeLimit(.minutes(5)))
 struct VerbsTests {
     private let stub = StubTransport()

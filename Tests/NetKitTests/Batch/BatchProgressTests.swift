@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// How far a batch is.
+/// Progress of a batch.
 @Suite(.timeLimit(.minutes(5)))
 struct BatchProgressTests {
     private let stub = StubTransport()

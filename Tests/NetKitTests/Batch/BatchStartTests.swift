@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Batches and chains that are started: who is told, when, and how they are held.
+/// Batches and chains as request tasks: notifications, their order, and memory.
 @Suite(.timeLimit(.minutes(5)))
 struct BatchStartTests {
     private let stub = StubTransport()
@@ -139,7 +139,8 @@ struct BatchStartTests {
         #expect(await failureCode { () async throws(NetError) in _ = try await handle.value } == .cancelled)
     }
 
-    /// YTKNetwork overwrote the delegates and closures of a batch's members, and toggled their accessories twice (Y24).
+    /// YTKNetwork overwrote the delegates and closures of a batch's members, and notified their accessories twice
+    /// (Y24).
     @Test(arguments: [true, false])
     func theMembersOwnAccessoriesAreToldOnceEach(isStarted: Bool) async throws {
         stub.answer("*", with: .text("x"))
@@ -164,7 +165,7 @@ struct BatchStartTests {
         #expect(log.values.filter { $0.hasPrefix("call") } == ["call started", "call answered"])
     }
 
-    // MARK: Held up
+    // MARK: Paused
 
     @Test func aBatchThatIsHeldUpSendsNothingMore() async throws {
         stub.answer("*", with: .text("x").held(by: gate))
@@ -174,7 +175,7 @@ struct BatchStartTests {
         handle.pause()
         #expect(handle.run.isPaused)
         gate.open()
-        // The member under way ends, and the next one waits.
+        // The member in flight finishes, and the next one waits.
         try await stub.waitForRequests(1)
         for _ in 0..<100 {
             await Task.yield()
@@ -233,7 +234,7 @@ struct BatchStartTests {
 
     // MARK: Chains
 
-    /// YTKNetwork let a chain go only when its delegate had the method (Y25).
+    /// YTKNetwork released a chain only if its delegate implemented the method (Y25).
     @Test func whoeverGoesWithAChainIsToldOnceAndItIsLetGo() async throws {
         stub.answer("*", with: .text("x"))
         let (log, agent) = (log, agent)
@@ -275,7 +276,7 @@ struct BatchStartTests {
         #expect(hearing.runs.values.map(\.kind) == [.chain, .chain])
     }
 
-    /// There a chain that was stopped in the callback of a step reported that it had finished (Y25).
+    /// In YTKNetwork a chain that was stopped in a step's callback reported that it had finished (Y25).
     @Test func aChainThatAStepCancelsDoesNotFinish() async throws {
         stub.answer("*", with: .text("x"))
         let (log, handles) = (log, Collected<CallHandle<ChainOutcome<(String, String)>>>())
@@ -309,7 +310,7 @@ struct BatchStartTests {
         #expect(log.values.count == 3)
     }
 
-    // MARK: Let go in their own callbacks
+    // MARK: Released in their own callbacks
 
     @Test func agentBatchAndChainMayBeLetGoInTheirCallbacks() async throws {
         stub.answer("*", with: .text("x"))

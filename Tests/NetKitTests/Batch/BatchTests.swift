@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// All of it, or the first failure.
+/// Batches that return all values or the first failure.
 @Suite(.timeLimit(.minutes(5)))
 struct BatchTests {
     private let stub = StubTransport()
@@ -36,7 +36,7 @@ struct BatchTests {
     }
 
     @Test func membersOfOneKindGiveAnArrayInTheirOrder() async throws {
-        // The later ones are answered first.
+        // The later members are answered first.
         let gates = (0..<3).map { _ in StubGate() }
         let stub = StubTransport { asked in
             let number = Int(asked.path.dropFirst()) ?? 0
@@ -76,7 +76,7 @@ struct BatchTests {
         #expect(failed?.failedPart?.tag == 7)
         #expect(failed?.failedPart?.error.code == .unacceptableStatus)
         #expect(failed?.message == "member 2 (tag 7): status 503 from http://stub/bad")
-        // Nothing of it is under way any more: the gate was never opened.
+        // Shutdown returns although the gate is closed, so nothing is in flight.
         await agent.shutdown()
     }
 
@@ -124,7 +124,7 @@ struct BatchTests {
         #expect(try await agent.send(batch).values == ["2"])
     }
 
-    // MARK: How many at once
+    // MARK: Concurrency limit
 
     @Test(arguments: [1, 2, 3, 8])
     func noMoreThanTheLimitAreUnderWay(limit: Int) async throws {
@@ -168,7 +168,7 @@ struct BatchTests {
         #expect(try await agent.send(Batch([text("/a"), text("/b")]).limited(to: limit)).values == ["x", "x"])
     }
 
-    // MARK: Cancelled
+    // MARK: Cancellation
 
     @Test func aCancelledTaskEndsItAndBlamesNobody() async throws {
         stub.answer("*", with: .text("x").held(by: gate))

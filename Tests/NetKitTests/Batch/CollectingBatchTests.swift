@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Each ends as it ends.
+/// Batches that collect the result of each member.
 @Suite(.timeLimit(.minutes(5)))
 struct CollectingBatchTests {
     private let stub = StubTransport()
@@ -38,7 +38,7 @@ struct CollectingBatchTests {
         #expect(outcome.failures.map(\.index) == fails.indices.filter { fails[$0] })
     }
 
-    /// There a batch waited for ever for a request that was never started (H5, H10).
+    /// In HZYNetwork a batch never ended if one of its requests was not started (H5, H10).
     @Test func whatIsNeverSentHasItsResultToo() async throws {
         stub.answer("*", with: .text("x"))
         let batch = Batch([Request<String>("/a"), Request<String>("http://a b/"), Request<String>("/c")])

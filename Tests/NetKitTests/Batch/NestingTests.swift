@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Batches and chains in each other.
+/// Batches and chains within each other.
 @Suite(.timeLimit(.minutes(5)))
 struct NestingTests {
     private let stub = StubTransport()
@@ -70,7 +70,7 @@ struct NestingTests {
         }
     }
 
-    /// YTKNetwork toggled the accessories of a batch's members twice, and took their delegates away (Y24).
+    /// YTKNetwork notified the accessories of a batch's members twice, and removed their delegates (Y24).
     @Test func theMembersOwnObserversSeeThemOnce() async throws {
         echo()
         var request = text("/a")
@@ -99,7 +99,7 @@ struct NestingTests {
 }
 
 extension Event {
-    /// What happened, in a word or two.
+    /// The event in a word or two.
     fileprivate var name: String {
         switch change {
         case .started: "started"

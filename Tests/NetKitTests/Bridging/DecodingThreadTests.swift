@@ -2,14 +2,14 @@ import FoundationEssentials
 import NetKit
 import Testing
 
-/// Decodings that wait for one another would never end if they had to share a thread.
+/// Decodings that wait for one another, which would deadlock on a shared thread.
 ///
-/// Serialized, because each takes one or two of the global executor's few threads while it waits.
+/// The suite is serialized, because each test blocks one or two of the global executor's few threads.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct DecodingThreadTests {
     private struct NeverOpened: Error {}
 
-    /// Two gates of which decoding opens one and waits for the other.
+    /// Two gates. Decoding opens one and waits for the other.
     private struct Meeting: Sendable {
         static let key = "meeting"
 
@@ -24,7 +24,7 @@ struct DecodingThreadTests {
         }
     }
 
-    /// A JSON body whose reader waits in the middle of it.
+    /// A value whose decoding waits in the middle of a JSON body.
     private struct Waiting: Decodable, Sendable {
         var lines: [String]
 
@@ -59,7 +59,7 @@ struct DecodingThreadTests {
         server.script("/small", .text("x"))
         let agent = Agent()
         let meeting = Meeting(here: Gate(), there: Gate())
-        // Asked for from the loop's own thread, which is free again while the decoding waits for it.
+        // The request starts on the loop's own thread, which is free again while the decoding waits.
         async let large = withTaskExecutorPreference(agent.executor) {
             try await agent.send(Self.request(server.url("/large"), meeting)).value.lines.count
         }
@@ -101,7 +101,7 @@ struct DecodingThreadTests {
         #expect(try await large == 50_000)
     }
 
-    // 16 KiB is where a change of thread costs less than the decoding.
+    // Up to 16 KiB, decoding costs less than a change of thread.
     @Test(arguments: [(16 << 10, true), ((16 << 10) + 1, false)])
     func aSmallBodyIsDecodedWhereTheCallerRuns(length: Int, isThere: Bool) async throws {
         let server = try LoopbackServer()
@@ -128,7 +128,7 @@ struct DecodingThreadTests {
         #expect(counts == (1_000_000, true))
     }
 
-    /// Waits for the gate on a thread that nobody needs.
+    /// Waits for the gate on a separate thread, then runs the operation.
     private static func afterOpening<Value: Sendable>(
         _ gate: Gate, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -2,12 +2,12 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What waits for a disk holds up neither the loop nor the main actor.
+/// Code that waits for a disk blocks neither the event loop nor the main actor.
 @Suite(.timeLimit(.minutes(5)))
 struct DiskExecutorTests {
     private let threads = Collected<UInt>()
 
-    /// A body that tells which threads ask for it, as those do that write it down.
+    /// A body that records the threads that read it. Bodies from files are read on the same ones.
     private var body: Body {
         .pull { [threads] in
             var isOver = false

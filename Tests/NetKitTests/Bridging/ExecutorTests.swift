@@ -114,7 +114,7 @@ struct ExecutorTests {
         }
     }
 
-    // As many as the loop runs in one turn, and as many as it runs at its end.
+    // The number of jobs that the loop runs in one turn, and the number that it runs when it ends.
     @Test(arguments: [8, 64])
     func whatHasRunKeepsNothingAlive(jobs: Int) async {
         weak var executor: (any TaskExecutor)?

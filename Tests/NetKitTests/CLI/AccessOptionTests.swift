@@ -7,7 +7,7 @@ import Testing
 
 @testable import NetKitCLI
 
-/// Who asks: names and passwords, cookies, certificates.
+/// Options for credentials: names and passwords, cookies, certificates.
 @Suite(.timeLimit(.minutes(5)))
 struct AccessOptionTests {
     private let server: LoopbackServer
@@ -84,7 +84,7 @@ struct AccessOptionTests {
     func aNetrcFileThatCannotBeReadIsNamed(text: String) async throws {
         try folder.write(Array(text.utf8), to: ".netrc", mode: 0o600)
         let outcome = try await nk(["-n", server.url("/")], home: folder.path)
-        if outcome.code == 0 {  // libcurl 8.14 passes over it.
+        if outcome.code == 0 {  // libcurl 8.14 ignores it.
             #expect(server.received().values(named: "Authorization").isEmpty)
         } else {
             #expect(outcome.code == 26 && outcome.errorLines.count == 1 && server.requestCount == 0)
@@ -148,7 +148,7 @@ struct AccessOptionTests {
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains(warning + folder.file("jar")))
     }
 
-    /// Blanks in front of a line are nothing to curl either.
+    /// curl also ignores blanks at the start of a line.
     @Test func blanksInFrontOfACookieCostNone() async throws {
         let lines = ["  ", " \t#HttpOnly_", ". "].enumerated().map { number, front in
             "\(front)127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tk\(number)\tv\n"
@@ -189,7 +189,7 @@ struct AccessOptionTests {
         #expect(outcome.code == 23 && outcome.text == "ok" && outcome.errorLines.count == 1)
     }
 
-    /// A jar is written anew at the end: what could not be read would be lost.
+    /// A cookie file is rewritten at the end, which would lose what cannot be read.
     @Test(arguments: ["large", "loop", "folder"])
     func aJarThatIsThereAndCannotBeReadIsLeftAlone(kind: String) async throws {
         let jar = folder.file("jar")
@@ -227,7 +227,7 @@ struct AccessOptionTests {
         try #require(unsafe truncate(folder.file("jar"), off_t(InputFile.maxDocumentBytes) + 1) == 0)
         let outcome = try await nk(["-b", "./jar", "-c", "jar", server.url("/")], folder: folder.path)
         #expect(outcome.code == 26 && outcome.errorLines.count == 1 && server.requestCount == 0)
-        // What is not written stays a warning.
+        // If the unreadable file is not the one to write, it is only a warning.
         let other = try await nk(["-b", "jar", "-c", "new", server.url("/")], folder: folder.path)
         #expect(other.code == 0 && other.text == "ok" && other.errors.contains("cannot read cookies from jar"))
         #expect(folder.names == ["jar", "new"])

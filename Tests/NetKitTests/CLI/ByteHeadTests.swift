@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What `nk` does with header fields that are not UTF-8.
+/// Header fields in `nk` that are not UTF-8.
 @Suite(.timeLimit(.minutes(5)))
 struct ByteHeadTests {
     private static let gbk: [UInt8] = [0xC4, 0xE3, 0xBA, 0xC3]

@@ -1,6 +1,6 @@
 import Testing
 
-/// `nk --cache` and its companions, and `nk cache`.
+/// `nk --cache` and related options, and `nk cache`.
 @Suite(.timeLimit(.minutes(5)))
 struct CacheOptionTests {
     private let server: LoopbackServer
@@ -42,7 +42,7 @@ struct CacheOptionTests {
         _ = try await run("--cache", "3600")
         let kept = try await run("--offline")
         #expect(kept.lines.last == "1")
-        // How long it is good for is not told where nothing limits it.
+        // The lifetime is not shown if it is unlimited.
         #expect(status(kept)?.contains("hit; age=") == true && status(kept)?.contains("ttl") == false)
         #expect(try await run("--cache-mode", "cache-only").lines.last == "1")
         #expect(server.requestCount == 1)

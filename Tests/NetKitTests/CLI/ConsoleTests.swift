@@ -4,13 +4,13 @@ import Testing
 
 @testable import NetKitCLI
 
-/// What a terminal gets, byte by byte.
+/// Output to a terminal, byte by byte.
 struct ConsoleTests {
     private final class Screen: Sendable {
         private let written = Mutex("")
         private let size = Mutex((columns: 80, rows: 24))
 
-        /// What was written since the last time.
+        /// Returns the bytes since the previous call.
         func take() -> String {
             written.withLock { text in
                 defer { text = "" }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-/// Downloads from the command line: resumed, checked, named, and what is left of them.
+/// Downloads from the command line: resumed, checked and named, and the files that remain after failures.
 @Suite(.timeLimit(.minutes(5)))
 struct DownloadOptionTests {
     private let server: LoopbackServer

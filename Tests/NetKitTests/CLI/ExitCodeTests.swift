@@ -1,6 +1,6 @@
 import Testing
 
-/// curl's exit codes, each with one line that names the offender.
+/// curl's exit codes, each with one line that names the cause.
 @Suite(.timeLimit(.minutes(5)))
 struct ExitCodeTests {
     private let server: LoopbackServer
@@ -11,7 +11,7 @@ struct ExitCodeTests {
         folder = try TemporaryFolder()
     }
 
-    /// Expects this code, nothing on standard output, and one line with this in it.
+    /// Expects this exit code, empty standard output, and one error line that contains this text.
     private func expect(
         _ code: Int32, naming offender: String, from words: [String], location: SourceLocation = #_sourceLocation
     ) async throws {
@@ -146,7 +146,7 @@ struct ExitCodeTests {
         server.script("/", Reply(patternLength: 1025, chunkBytes: chunkBytes))
         for size in ["1024", "1k", "1K"] {
             let outcome = try await nk("--max-filesize", size, server.url("/"))
-            // Where no length is announced, only what comes tells.
+            // If no length is announced, the limit can only be detected as bytes arrive.
             #expect(outcome.code == 63 && outcome.bytes.count <= (chunkBytes > 0 ? 1024 : 0))
             #expect(outcome.errorLines.count == 1 && outcome.errors.contains("1024"))
         }

@@ -48,7 +48,7 @@ struct FormOptionTests {
         #expect(try await body(["-F", #"f=@"odd;,\"n.png""#]) == part("f", "x", more: odd) + "--B--\r\n")
     }
 
-    /// An accent joins what stands in front of it.
+    /// A combining accent forms one `Character` with the preceding mark.
     @Test func anAccentBehindItHidesNoMark() async throws {
         let accent = "\u{301}"
         try folder.write(Array("accented".utf8), to: accent)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import NetKitCLI
 
-/// What `nk` reads whole before it does anything has an end.
+/// Input that `nk` reads into memory has a size limit.
 @Suite(.timeLimit(.minutes(5)))
 struct InputFileTests {
     @Test(arguments: [
@@ -43,7 +43,7 @@ struct InputFileTests {
             let read = unsafe systemRead(reader, &byte, 1)
             count.withLock { $0 = read }
         }
-        // Who does not wait has ended long before.
+        // A reader that does not wait would have ended long before.
         for _ in 0..<100_000 where count.withLock({ $0 }) == nil {
             sched_yield()
         }
@@ -64,14 +64,14 @@ struct InputFileTests {
         try #require(unsafe mkfifo(pipe, 0o600) == 0)
         let arguments = try Arguments(parsing: words.map { $0.replacing("PIPE", with: pipe) } + ["http://127.0.0.1/"])
         let ended = Lock(false)
-        // A thread of its own: the tasks' threads are few, and it waits for one of theirs.
+        // Runs on its own thread. The cooperative pool has few threads, and this blocks until one of them continues.
         DispatchQueue(label: "reader").async {
             var arguments = arguments
             try? arguments.readInputs()
             _ = try? Plan(Job(0, of: arguments), of: arguments)
             ended.withLock { $0 = true }
         }
-        // Opened at both ends when it is being read.
+        // A FIFO opens when both ends are open, so the reader has started then.
         let writer = await withCheckedContinuation { continuation in
             DispatchQueue(label: "writer").async {
                 continuation.resume(returning: unsafe open(pipe, O_WRONLY | O_CLOEXEC))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NetKitCLI
 
-/// Dates in the forms that curl's -z takes.
+/// Dates in the forms that curl's -z accepts.
 struct LooseDateTests {
     @Test(arguments: [
         ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetKitCLI
 
-/// Completions and the manual page, which are made of the tables of options.
+/// Shell completions and the manual page, which are generated from the tables of options.
 @Suite(.timeLimit(.minutes(5)))
 struct ManualTests {
     private static let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
@@ -46,11 +46,11 @@ struct ManualTests {
             }
         }
         let known = Set(command.options.map(\.long)).union(["help"])
-        // The help of pins and downloads speaks of options of the fetching nk, too.
+        // The help of `nk pins` and `nk download` also mentions options of the main command.
         let others = Set(Option.all.map(\.long))
         #expect(named.subtracting(known).isSubset(of: others), "the help of \(name) names other options")
         for option in command.options where option.long != "help" {
-            // Some are named by their letter alone.
+            // The help mentions some options only by their letter.
             let isNamed = named.contains(option.long) || option.short.map { help.text.contains("-\($0)") } ?? false
             #expect(isNamed, "the help of \(name) lacks --\(option.long)")
         }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import NetKitCLI
 
-/// `nk mock`: answers as a file says.
+/// `nk mock`: a server that responds as a file describes.
 @Suite(.timeLimit(.minutes(5)))
 struct MockCommandTests {
     private static let document = #"""
@@ -157,7 +157,7 @@ struct MockCommandTests {
         #expect(PathPattern(pattern).matches(path) == matches)
     }
 
-    /// By trying all ways to share the parts out it would not end.
+    /// Backtracking over all ways to match the stars would take exponential time.
     @Test func manyStarsAnswerAtOnceForALongPath() {
         let pattern = PathPattern("/" + String(repeating: "**/a/", count: 12) + "z")
         let path = "/" + String(repeating: "a/", count: 60)

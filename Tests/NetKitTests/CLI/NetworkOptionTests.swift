@@ -1,6 +1,6 @@
 import Testing
 
-/// Which way a request goes: proxies, Unix sockets, protocols, rates; and the heads on their way back.
+/// Options for connections: proxies, Unix sockets, protocols, rates, and the response heads.
 @Suite(.timeLimit(.minutes(5)))
 struct NetworkOptionTests {
     private let server: LoopbackServer
@@ -180,7 +180,7 @@ struct NetworkOptionTests {
     @Test func priorKnowledgeSpeaksHTTP2AtOnce() async throws {
         let outcome = try await nk("--http2-prior-knowledge", server.url("/"))
         #expect(outcome.code != 0 && outcome.errorLines.count == 1)
-        #expect(server.connectionCount == 1 && server.requestCount == 0)  // What came was no HTTP/1.1.
+        #expect(server.connectionCount == 1 && server.requestCount == 0)  // The bytes received are not HTTP/1.1.
     }
 
     @Test func http3IsSpokenOrRefused() async throws {
@@ -210,7 +210,8 @@ struct NetworkOptionTests {
         let outcome = try await nk("--limit-rate", "100k", "-w", format, server.url("/large"))
         let numbers = outcome.errors.split(separator: " ").compactMap { Int($0) }
         #expect(outcome.bytes.count == 40_000 && numbers.count == 2)
-        // A tenth of a second's worth and one piece of 16 KiB go unpaid; a busy machine is only slower.
+        // The limiter lets through a tenth of a second's bytes and one piece of 16 KiB immediately. A busy machine is
+        // only slower.
         #expect(numbers[0] <= 320 << 10)
     }
 
@@ -240,7 +241,7 @@ struct NetworkOptionTests {
         let outcome = try await nk(["-D", "both"] + words + [server.url("/both")], folder: folder.path)
         #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("both"))
         #expect(folder.contents(of: "both") == Array("old".utf8) && server.requestCount == 0)
-        // What is written where it is has both, one after the other.
+        // A device or pipe gets both outputs, one after the other.
         let device = try await nk("-D", "/dev/stdout", "-o", "/dev/stdout", server.url("/"))
         #expect(device.code == 0 && device.text.hasPrefix("okHTTP/1.1 200"))
     }

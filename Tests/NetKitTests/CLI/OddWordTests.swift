@@ -5,7 +5,7 @@ import Darwin
 #endif
 import Testing
 
-/// Words, files and streams that are not as one expects them.
+/// Unusual arguments, files and streams.
 @Suite(.timeLimit(.minutes(5)))
 struct OddWordTests {
     private let server: LoopbackServer
@@ -57,7 +57,7 @@ struct OddWordTests {
         }
     }
 
-    // MARK: Words
+    // MARK: Arguments
 
     @Test(arguments: ["\u{301}a=1", "\u{200D}", "\u{FE0F}"])
     func aValueMayBeginWithWhatJoinsItsLetter(value: String) async throws {
@@ -134,7 +134,7 @@ struct OddWordTests {
         #expect(outcome.errorLines.contains("< Link: <https://x/>; rel=next, <http://y/a@b>; rel=prev"))
     }
 
-    /// What pins are for is the host that is asked, however the URL spells what stands before it.
+    /// The pin applies to the host that is connected to, independent of how the URL spells the part before it.
     @Test(arguments: [
         "https://good.example\\@127.0.0.1:PORT/", "https://127.0.0.1:PORT/\u{301}x@good.example/",
         "https://127.0.0.1:PORT?\u{301}x@good.example/", "https://127.0.0.1:PORT/",

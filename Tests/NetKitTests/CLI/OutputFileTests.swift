@@ -1,6 +1,6 @@
 import Testing
 
-/// Files appear whole or not at all.
+/// Output files appear complete or not at all.
 @Suite(.timeLimit(.minutes(5)))
 struct OutputFileTests {
     private let server: LoopbackServer
@@ -34,7 +34,7 @@ struct OutputFileTests {
 
     #if os(Linux)
     @Test func aNameThatBeginsWithACombiningMarkIsInItsFolder() async throws {
-        // Beside it is where the file is written at first; nothing can be written a folder higher.
+        // The temporary file is created in the same directory. The parent directory is not writable.
         let words = ["-o", "/proc/self/cwd/\u{301}n", server.url("/")]
         #expect(try await nk(words, folder: folder.path).code == 0)
         #expect(folder.names == ["\u{301}n"])
@@ -112,7 +112,7 @@ struct OutputFileTests {
         #expect(try await nk("-o", "/dev/null", server.url("/")).code == 0)
     }
 
-    /// Standard output of these runs is a file without a name.
+    /// Standard output of these processes is an unnamed file.
     @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
     func itsOwnOutputIsWrittenOn(path: String) async throws {
         #expect(try await nk("-o", path, server.url("/")).text == "new")

@@ -1,6 +1,6 @@
 import Testing
 
-/// What is written where.
+/// The destinations of output.
 @Suite(.timeLimit(.minutes(5)))
 struct OutputTests {
     private let server: LoopbackServer

@@ -1,10 +1,10 @@
 import Testing
 
-/// --pin, --pinnedpubkey and what else is said of TLS, and the two commands for pins.
+/// --pin, --pinnedpubkey and other TLS options, and the two commands for pins.
 struct PinOptionTests {
     private static let wrong = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
-    /// A server, its authority in a file, and what `nk pins` says of it.
+    /// A server, its authority in a file, and the output of `nk pins` for it.
     private struct Place {
         let server: LoopbackServer
         let folder: TemporaryFolder

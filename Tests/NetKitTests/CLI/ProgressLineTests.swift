@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetKitCLI
 
-/// A line of progress, as text.
+/// The text of a progress line.
 struct ProgressLineTests {
     private static func line(name: String = "file.bin", _ done: Int, of total: Int?, rate: Int = 0, left: Int? = nil)
         -> ProgressLine
@@ -63,7 +63,7 @@ struct ProgressLineTests {
     @Test func theLastLineTellsTheWhole() {
         let end = ProgressLine.end(name: "file.bin", bytes: 20 << 20, took: .milliseconds(2500), width: 78)
         #expect(end == "file.bin  20.0 MiB in 2.5 s, 8.0 MiB/s")
-        // A short name stays where a long one has no room.
+        // A short name is shown where a long one does not fit.
         let ends = ["out/b", "out/a-long-name"].map { name in
             ProgressLine.end(name: name, bytes: 20_000, took: .milliseconds(1300), width: 37)
         }

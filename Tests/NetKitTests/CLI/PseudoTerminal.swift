@@ -2,14 +2,14 @@
 import Dispatch
 import Glibc
 
-/// A terminal that nobody looks at, for one test.
+/// A pseudoterminal for one test.
 final class PseudoTerminal: Sendable {
-    /// What a process gets for its standard error, or its standard input as well.
+    /// The descriptor that a process gets as its standard error, and its standard input if needed.
     let end: Int32
     private let master: Int32
 
     init(columns: UInt16) throws {
-        // The numbers are TIOCSPTLCK and TIOCGPTN, which Swift does not import.
+        // TIOCSPTLCK and TIOCGPTN, which Swift does not import.
         var isLocked: Int32 = 0
         var number: UInt32 = 0
         master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
@@ -26,7 +26,7 @@ final class PseudoTerminal: Sendable {
         close(master)
     }
 
-    /// Reads until the text ends so, as somebody who waits for a question.
+    /// Reads until the text ends with `ending`, as a user who waits for a prompt.
     func waitForText(endingIn ending: String) async -> String {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "nk.terminal").async { [self] in
@@ -41,8 +41,8 @@ final class PseudoTerminal: Sendable {
         }
     }
 
-    /// Does something while everything that is written to it is read and forgotten: a process that tells how far it is
-    /// may write more than 4 KiB on a slow machine.
+    /// Runs `body` while all output is read and discarded: a process that shows progress may write more than 4 KiB on a
+    /// slow machine.
     func watched<Result>(_ body: () async throws -> Result) async rethrows -> Result {
         let isOver = DispatchSemaphore(value: 0)
         DispatchQueue(label: "nk.terminal").async { [self] in
@@ -62,13 +62,13 @@ final class PseudoTerminal: Sendable {
         _ = unsafe write(master, bytes, bytes.count)
     }
 
-    /// Whether it shows what is typed.
+    /// Whether the terminal echoes input.
     var isEchoing: Bool {
         var settings = termios()
         return unsafe tcgetattr(end, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
     }
 
-    /// What was written to it, 4 KiB at most: nobody reads while a process writes.
+    /// The output, at most 4 KiB: the terminal is not read while a process writes.
     var text: String {
         var bytes = [UInt8](repeating: 0, count: 8192)
         var length = 0

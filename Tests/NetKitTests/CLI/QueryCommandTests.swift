@@ -1,6 +1,6 @@
 import Testing
 
-/// `nk query`: objects in, queries out.
+/// `nk query`: objects as input, queries as output.
 @Suite(.timeLimit(.minutes(5)))
 struct QueryCommandTests {
     private func query(_ words: String..., lines: String) async throws -> Outcome {

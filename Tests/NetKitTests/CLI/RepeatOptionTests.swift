@@ -1,6 +1,6 @@
 import Testing
 
-/// Trying again, going slowly, writing down.
+/// Options for retries, rate limits and records.
 @Suite(.timeLimit(.minutes(5)))
 struct RepeatOptionTests {
     private let server: LoopbackServer
@@ -106,7 +106,7 @@ struct RepeatOptionTests {
         #expect(outcome.lines == [line("http://a/b"), line("http://c/")])
     }
 
-    /// What curl reads by itself is named to it.
+    /// Files that curl can read itself are passed to it by name.
     @Test(arguments: [
         (["-F", "a=it's", "-F", "b=@f;type=text/x"], " -F 'a=it'\\''s' -F 'b=@f;type=text/x'"),
         (["-X", "PUT", "--form-string", "a=@b"], " --form-string a=@b"), (["-n"], " -n"),

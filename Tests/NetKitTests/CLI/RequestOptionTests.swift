@@ -1,6 +1,6 @@
 import Testing
 
-/// What each option makes of the request, as the server receives it.
+/// The effect of each option on the request, as the server receives it.
 @Suite(.timeLimit(.minutes(5)))
 struct RequestOptionTests {
     private let server: LoopbackServer
@@ -152,7 +152,7 @@ struct RequestOptionTests {
         #expect(outcome.errorLines == (code == 0 ? [] : ["nk: (1) --proto leaves http out"]))
     }
 
-    /// Those that do nothing, or that are several switches' affair, as well as those with "no-" in their own name.
+    /// Includes switches that do nothing, that several options share, and that have "no-" in their own name.
     @Test func everySwitchIsTakenBack() async throws {
         let folder = try TemporaryFolder()
         let words = [

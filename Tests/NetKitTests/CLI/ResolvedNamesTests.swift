@@ -3,9 +3,9 @@ import Testing
 
 @testable import NetKitCLI
 
-/// --resolve and --connect-to together, in the order in which overrides are looked at.
+/// --resolve and --connect-to together, in the order in which overrides are searched.
 struct ResolvedNamesTests {
-    /// HOST:PORT:HOST:PORT, where nothing is any, or the same.
+    /// Returns each override as HOST:PORT:HOST:PORT. An empty part means any, or unchanged.
     private static func texts(_ overrides: [AddressOverride]) -> [String] {
         overrides.map { one in
             let ports = [one.port, one.toPort].map { port in port.map { "\($0)" } ?? "" }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetKitCLI
 
-/// What `nk run` reads.
+/// The documents that `nk run` reads.
 @Suite(.timeLimit(.minutes(5)))
 struct RunDocumentTests {
     private func fault(in text: String) -> String? {
@@ -29,7 +29,7 @@ struct RunDocumentTests {
     ])
     func aWrongShapeIsToldWithItsPlace(text: String, message: String) {
         let fault = fault(in: text) ?? ""
-        // What is wanted may be said in other words one day; the place and what is there may not.
+        // The wording of what was expected may change. The location and what was found may not.
         let place = message.prefix { $0 != " " }
         #expect(fault.hasPrefix(place))
         #expect(fault.hasSuffix(message.split(separator: ",").last.map(String.init) ?? "?"))
@@ -121,7 +121,7 @@ struct RunDocumentTests {
         #expect(document.steps.map(\.earlier) == [[], ["1"], ["x"], []])
     }
 
-    // MARK: Texts with answers in them
+    // MARK: Templates with response values
 
     private func answers(_ text: String) -> RunAnswers {
         RunAnswers { name throws(NetError) in

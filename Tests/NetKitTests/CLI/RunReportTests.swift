@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetKitCLI
 
-/// What `nk run` prints, in any width.
+/// The report of `nk run`, at any width.
 @Suite(.timeLimit(.minutes(5)))
 struct RunReportTests {
     private func entry(

@@ -9,10 +9,10 @@ import Testing
 
 @testable import NetKitCLI
 
-/// A server of nk under way; it is ended with the test.
+/// A running server of `nk`, which ends with the test.
 struct Served {
     let run: Run
-    /// Without the last slash.
+    /// The URL without its last slash.
     let url: String
 
     init(_ arguments: [String]) async throws {
@@ -20,14 +20,14 @@ struct Served {
         url = String(try #require(await run.firstLine()).dropLast())
     }
 
-    /// Ends it, and gives what it left behind.
+    /// Ends the process and returns its output.
     func ended(by signal: Int32 = SIGTERMNumber) async -> Outcome {
         run.send(signal)
         return await run.ended()
     }
 }
 
-/// `nk serve`: the files of a folder, and nothing else.
+/// `nk serve`: serves the files of a directory, and nothing else.
 @Suite(.timeLimit(.minutes(5)))
 struct ServeCommandTests {
     private let agent = Agent(configured: { $0.userAgent = nil })
@@ -93,7 +93,7 @@ struct ServeCommandTests {
         await agent.shutdown()
     }
 
-    /// "é" as one character and as two is the same to Unicode, and two folders to the system.
+    /// "é" as one character and as two is equal to Unicode, but names two directories on the file system.
     @Test func aFolderOfTheSameCharactersIsAnotherOne() async throws {
         let tree = try TemporaryTree()
         let files = FileManager.default
@@ -124,7 +124,7 @@ struct ServeCommandTests {
         await agent.shutdown()
     }
 
-    /// Some file systems know no such years, and keep the last one that they know.
+    /// Some file systems cannot store such years and keep the last one that they support.
     @Test(arguments: [10_413_792_000, 1_000_000_000_000, -50_000_000_000, -100_000_000_000])
     func aFileOfAFarYearIsServedAndListed(seconds: Int) async throws {
         let tree = try TemporaryTree(in: Self.roomForAnyYear)
@@ -149,7 +149,7 @@ struct ServeCommandTests {
         await agent.shutdown()
     }
 
-    /// Memory keeps any time, where a disk as a rule does not.
+    /// A file system in memory stores any time. Most file systems on disk do not.
     private static var roomForAnyYear: String {
         FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
     }
@@ -167,7 +167,7 @@ struct ServeCommandTests {
     }
 }
 
-/// The conditions of requests, by RFC 9110.
+/// Conditional requests (RFC 9110).
 struct FileConditionsTests {
     private let conditions = FileConditions(tag: "\"v1\"", modified: 784_111_777, length: 10)
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"

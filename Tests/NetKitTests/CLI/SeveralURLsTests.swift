@@ -1,6 +1,6 @@
 import Testing
 
-/// Several URLs, at once or one after the other, and where their bodies go.
+/// Several URLs, in parallel or in order, and the destinations of their bodies.
 @Suite(.timeLimit(.minutes(5)))
 struct SeveralURLsTests {
     private let server: LoopbackServer

@@ -6,7 +6,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Files that `nk` reads again: a jar, a cache, parts of downloads. Those that others could have written are refused.
+/// Files that `nk` reads again: cookies, a cache, partial files of downloads. It refuses those that other users could
+/// have written.
 @Suite(.timeLimit(.minutes(5)))
 struct StateOptionTests {
     private let server: LoopbackServer
@@ -55,7 +56,7 @@ struct StateOptionTests {
         chmod("", 0o700)
     }
 
-    /// What the user names as input is no state: as with curl.
+    /// As with curl, a file that the user names as input is not state.
     @Test func cookiesThatAreOnlyReadComeFromAnyFile() async throws {
         write(Self.cookie, to: "input", mode: 0o666)
         let outcome = try await nk("-b", folder.file("input"), "-c", folder.file("jar"), server.url("/"))

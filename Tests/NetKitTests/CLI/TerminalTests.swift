@@ -1,7 +1,7 @@
 #if os(Linux)
 import Testing
 
-/// What nk shows on a terminal.
+/// Output of `nk` on a terminal.
 @Suite(.timeLimit(.minutes(5)))
 struct TerminalTests {
     private let server: LoopbackServer
@@ -13,7 +13,7 @@ struct TerminalTests {
         folder = try TemporaryFolder()
     }
 
-    /// What was drawn, without what moves the cursor.
+    /// Returns the drawn lines without cursor movements.
     private static func lines(of text: String) -> [String] {
         let plain = text.split(separator: "\u{1b}", omittingEmptySubsequences: false).enumerated().map { index, part in
             index == 0 ? part : part.drop { $0 != "J" && $0 != "A" }.dropFirst()
@@ -95,7 +95,7 @@ struct TerminalTests {
         server.script("/name", .text("body"))
         let terminal = try PseudoTerminal(columns: 80)
         let words = words.map { $0 == "FILE" ? folder.file("out") : $0 } + [server.url("/name")]
-        // Standard output is a file where it is kept.
+        // Standard output is a regular file unless it is a device.
         let outcome = try await nk(words, output: .device, folder: folder.path, terminal: terminal)
         #expect(outcome.code == 0 && terminal.text == "")
     }

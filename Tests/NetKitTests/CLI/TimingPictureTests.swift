@@ -15,7 +15,7 @@ struct TimingPictureTests {
         (hop.firstByte, hop.ended) = (.milliseconds(60), .milliseconds(80))
         let picture = TimingPicture.text(of: [Metrics([hop])])
         #expect(picture.contains("http://a.test/?x=&lt;&amp;&gt;"))
-        // 696 columns from 248 on: an eighth of the whole is 87.
+        // 696 columns, from 248 on. An eighth of the total is 87.
         #expect(picture.contains(#"<rect x="248.00" y="45.00" width="1.50""#))
         #expect(picture.contains(#"<rect x="248.00" y="65.00" width="87.00""#))
         #expect(picture.contains(#"<rect x="335.00" y="85.00" width="87.00""#))

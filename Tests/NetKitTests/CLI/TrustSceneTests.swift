@@ -1,8 +1,8 @@
 import Testing
 
-/// Every scene of trust through `nk`, with a handshake and without.
+/// Every trust fixture through `nk`, with a new handshake and with a resumed one.
 struct TrustSceneTests {
-    /// curl's numbers for the endings.
+    /// curl's exit codes for the outcomes.
     private static let codes: [String: Int32] = [
         "NC_OK": 0, "NC_ERR_TLS_UNTRUSTED": 60, "NC_ERR_TLS_EXPIRED": 60, "NC_ERR_TLS_NOT_YET_VALID": 60,
         "NC_ERR_TLS_NAME": 60, "NC_ERR_TLS_CERTIFICATE": 60, "NC_ERR_PIN_MISMATCH": 90, "NC_ERR_BAD_PIN": 2,
@@ -35,7 +35,7 @@ struct TrustSceneTests {
     @Test(arguments: TrustScene.all) func everyChainIsJudgedAsItsHandshakeWouldBe(_ index: Int) async throws {
         let scene = try TrustScene(index)
         if scene.chain.isEmpty {
-            return  // In the clear there is no chain to judge.
+            return  // Over plain HTTP there is no chain to evaluate.
         }
         let folder = try TemporaryFolder()
         try folder.write(scene.authorities, to: "ca.pem")

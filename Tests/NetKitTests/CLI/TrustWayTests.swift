@@ -1,6 +1,6 @@
 import Testing
 
-/// Pins through `nk` over several connections, hops and hosts: what is refused is refused before a byte of a request.
+/// Pins in `nk` over several connections, hops and hosts. A refused host receives no byte of a request.
 @Suite(.timeLimit(.minutes(5)))
 struct TrustWayTests {
     private static let wrong = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
@@ -22,7 +22,7 @@ struct TrustWayTests {
 
     private var trusting: [String] { ["-sS", "--cacert", folder.file("ca.pem")] }
 
-    /// The pins of a server's chain, the leaf's first.
+    /// Returns the pins of a server's chain, leaf first.
     private func pins(of server: LoopbackServer) async throws -> [String] {
         let shown = try await nk("pins", "--cacert", folder.file("ca.pem"), "127.0.0.1:\(server.port)")
         return shown.lines.filter { $0.hasPrefix("  pin ") }.compactMap {
@@ -68,7 +68,7 @@ struct TrustWayTests {
         #expect(server.requestCount == 3)
     }
 
-    /// The second host has no pin, a right one, a wrong one.
+    /// The second host has no pin, a right one, or a wrong one.
     @Test(arguments: [0, 1, 2]) func eachHopOfARedirectIsHeldAgainstItsOwnPins(_ kind: Int) async throws {
         let first = try await pins(of: server)
         let second = try await pins(of: other)
@@ -82,7 +82,7 @@ struct TrustWayTests {
         #expect(outcome.text == (kind == 2 ? "" : "b"))
         #expect(server.requestCount == 1)
         #expect(other.requestCount == (kind == 2 ? 0 : 1))
-        // A wrong pin of the first host lets nobody learn of the second.
+        // If the first host's pin is wrong, no request is sent, so the redirect is never seen.
         let stopped = try await nk(trusting + way + pinning("127.0.0.1", Self.wrong) + [server.url("/r")])
         #expect(stopped.code == 90 && server.requestCount == 1)
     }
@@ -109,14 +109,14 @@ struct TrustWayTests {
         let pins = try await pins(of: server)
         let way = ["-x", proxy.url]
         let url = "https://localhost:\(server.port)/a"
-        // The proxy stands at 127.0.0.1, whose pins it does not have.
+        // The proxy's address is 127.0.0.1, but the pins of that host do not match it.
         let rules = pinning("localhost", pins[0]) + pinning("127.0.0.1", Self.wrong)
         let good = try await nk(trusting + way + rules + [url])
         #expect(good.code == 0 && good.text == "a", "\(good.errors)")
         let bad = try await nk(trusting + way + pinning("localhost", Self.wrong) + [url])
         #expect(bad.code == 90 && bad.text == "")
         #expect(proxy.tunnelCount == 2 && server.requestCount == 1)
-        // In the clear a pinned host is not reached by a proxy either.
+        // A pinned host cannot be requested over plain HTTP by a proxy either.
         let clear = try await nk(trusting + way + rules + ["http://localhost:\(server.port)/a"])
         #expect(clear.code == 1 && proxy.requestCount == 2)
     }
@@ -153,7 +153,7 @@ struct TrustWayTests {
             let rules = pinning("localhost", family.pin) + pinning("127.0.0.1", Self.wrong)
             let bad = try await nk(words + rules + order)
             #expect(bad.code == 90, "\(bad.errors)")
-            // The one that is refused has no reply, and the other one has its own.
+            // The refused request has no response, and the other one has its own.
             #expect(bad.text.ranges(of: "h2|2|").count == 1 && bad.errorLines.count { $0.hasPrefix("nk: (90) ") } == 1)
         }
     }

@@ -1,6 +1,6 @@
 import Testing
 
-/// -T: what the server gets.
+/// -T, as the server receives it.
 @Suite(.timeLimit(.minutes(5)))
 struct UploadOptionTests {
     private let server: LoopbackServer
@@ -68,7 +68,7 @@ struct UploadOptionTests {
         #expect(request.values(named: "Content-Length").isEmpty)
         let framed = isStripped ? "8\r\ncontents" : "a\r\ncontents\r\n"
         #expect(request.body == Array((framed + "\r\n0\r\n\r\n").utf8))
-        // What is there can be sent again.
+        // A file can be sent again, standard input cannot.
         let led = try await nk(words + asked + ["-L", server.url("/again")], input: Array("contents\r\n".utf8))
         #expect(led.code == (words == ["-T", "-"] ? 65 : 0))
     }
@@ -115,7 +115,7 @@ struct UploadOptionTests {
         #expect(try await nk(["-w", format, "-T", "-", server.url("/place")], input: [1, 2, 3]).text == "ok|3")
     }
 
-    /// That of the last request, whatever comes of it.
+    /// The count is that of the last request, also if it fails.
     @Test func ofAnUploadWhatWentIsCounted() async throws {
         let words = ["-d", "abc", "-L", "-w", "|%{size_upload}"]
         server.script("/moved", .redirect(to: "/place"))

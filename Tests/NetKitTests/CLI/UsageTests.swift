@@ -2,7 +2,7 @@ import Testing
 
 @testable import NetKitCLI
 
-/// Command lines that cannot be read exit with 2, and the line says why.
+/// Malformed command lines exit with 2, and the message gives the reason.
 @Suite(.timeLimit(.minutes(5)))
 struct UsageTests {
     @Test(arguments: [
@@ -53,7 +53,7 @@ struct UsageTests {
         #expect(outcome.errors.hasPrefix("nk: (2) ") && outcome.errors.contains(offender))
     }
 
-    /// curl's numbers: an address that it cannot read, a proxy without a host, a proxy of an unknown kind.
+    /// curl's exit codes: a malformed URL, a proxy without a host, a proxy with an unknown scheme.
     @Test(arguments: [
         (["--resolve", "name", "a"], 49, "HOST:PORT:ADDRESS"), (["--resolve", "name:x:127.0.0.1", "a"], 49, "name:x:"),
         (["--resolve", "name:70000:127.0.0.1", "a"], 49, "70000"),

@@ -1,6 +1,6 @@
 import Testing
 
-/// What -v tells on standard error.
+/// Output of -v on standard error.
 @Suite(.timeLimit(.minutes(5)))
 struct VerboseTests {
     private let server: LoopbackServer
@@ -109,7 +109,7 @@ struct VerboseTests {
         #expect(outcome.errorLines.contains("< X-Evil: ?[31mred"))
     }
 
-    /// What is asked with, and the user in the URL.
+    /// Arguments with credentials, and the userinfo of the URL.
     private static let questions: [([String], userinfo: String?)] = [
         ([], nil), ([], "u:hush"), (["-u", "me:hush"], "u:hush"),
         (["-u", "me:hush", "-H", "Authorization: mine"], nil),

@@ -5,14 +5,14 @@ import Darwin
 #endif
 import Dispatch
 
-/// What a run of `nk` left behind.
+/// The result of one process of `nk`.
 struct Outcome: Sendable {
     let code: Int32
     let bytes: [UInt8]
     let errors: String
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
-    /// The text without the carriage returns of heads.
+    /// The lines of the text, without the carriage returns of response heads.
     var lines: [String] {
         text.split(whereSeparator: \.isNewline).map(String.init)
     }
@@ -21,18 +21,18 @@ struct Outcome: Sendable {
     }
 }
 
-/// Where standard output of a run goes.
+/// The destination of standard output.
 enum StandardOutput {
     case kept
-    /// A pipe that nobody reads.
+    /// A pipe without a reader.
     case closedPipe
     /// /dev/null.
     case device
-    /// The terminal that standard error is.
+    /// The same terminal as standard error.
     case terminal
 }
 
-/// Runs the built `nk`, which lies beside the tests, as a process of its own.
+/// Runs the built `nk`, which is in the same directory as the tests, as a child process.
 func nk(
     _ arguments: String..., input: [UInt8] = [], output: StandardOutput = .kept
 ) async throws -> Outcome {
@@ -40,8 +40,8 @@ func nk(
 }
 
 /// - Parameters:
-///   - folder: where it runs; nil is where the tests run.
-///   - home: what it takes for its home.
+///   - folder: The working directory, or `nil` for that of the tests.
+///   - home: The value of `HOME`.
 func nk(
     _ arguments: [String], input: [UInt8] = [], output: StandardOutput = .kept, folder: String? = nil,
     home: String? = nil
@@ -50,14 +50,14 @@ func nk(
     return await (try Run(arguments, input: input, output: output, place: place)).ended()
 }
 
-/// Runs a line of sh(1), where "$0" is `nk` and "$@" the words.
+/// Runs a line of sh(1), in which "$0" is `nk` and "$@" are the arguments.
 func nk(line: String, _ arguments: String...) async throws -> Outcome {
     let place = Run.Place(line: line)
     return await (try Run(arguments, input: [], output: .kept, place: place)).ended()
 }
 
 #if os(Linux)
-/// With a terminal for its standard error.
+/// Runs `nk` with a terminal as its standard error.
 func nk(
     _ arguments: [String], output: StandardOutput = .kept, folder: String? = nil, terminal: PseudoTerminal
 ) async throws -> Outcome {
@@ -67,14 +67,14 @@ func nk(
 #endif
 
 #if os(Linux)
-/// Runs it with a terminal to ask at, and does not wait.
+/// Starts `nk` with a terminal for prompts, and does not wait.
 func start(_ arguments: [String], asking terminal: PseudoTerminal) throws -> Run {
     let place = Run.Place(terminal: terminal.end, readsTerminal: true)
     return try Run(arguments, input: [], output: .kept, place: place)
 }
 #endif
 
-/// Runs it and does not wait.
+/// Starts `nk` and does not wait.
 func start(_ arguments: [String]) throws -> Run {
     try Run(arguments, input: [], output: .kept, place: Run.Place())
 }
@@ -83,7 +83,7 @@ let SIGTERMNumber = SIGTERM
 let SIGINTNumber = SIGINT
 let SIGQUITNumber = SIGQUIT
 
-/// A process under way. Its streams are files without a name, so that nobody must read while it writes.
+/// A running process. Its output goes to unnamed files, so it never waits for a reader.
 struct Run: Sendable {
     fileprivate struct Place {
         var folder: String?
@@ -123,11 +123,11 @@ struct Run: Sendable {
         kill(process, signal)
     }
 
-    /// Waits until something stands on standard output, or the process has ended.
+    /// Waits until standard output has bytes or the process has ended.
     func waitForOutput() async {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "nk.output").async {
-                // One that has ended can still be sent signals until it is waited for.
+                // An ended process can receive signals until it is waited for.
                 var state = unsafe siginfo_t()
                 while unsafe lseek(output, 0, SEEK_END) == 0 && state.si_signo == 0 {
                     _ = unsafe waitid(P_PID, id_t(process), &state, WEXITED | WNOHANG | WNOWAIT)
@@ -138,13 +138,13 @@ struct Run: Sendable {
         }
     }
 
-    /// The first line of standard output, once it is there; nil when the process has ended without one.
+    /// Waits for the first line of standard output. Returns `nil` if the process ended without one.
     func firstLine() async -> String? {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "nk.line").async {
                 var line: String?
                 while line == nil {
-                    // Asked first: what a process wrote before its end is there then.
+                    // Checked before the read: if the process has ended, all its output is there.
                     var state = unsafe siginfo_t()
                     _ = unsafe waitid(P_PID, id_t(process), &state, WEXITED | WNOHANG | WNOWAIT)
                     let bytes = Self.contents(of: output)
@@ -160,7 +160,7 @@ struct Run: Sendable {
         }
     }
 
-    /// Waits for its end.
+    /// Waits until the process has ended.
     func ended() async -> Outcome {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "nk").async { continuation.resume(returning: outcome()) }
@@ -193,8 +193,8 @@ struct Run: Sendable {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // As a terminal's shell starts it: no signal is blocked, as on the threads of the tests, and none is ignored, as
-        // where these run behind an "&".
+        // Starts the process as a shell in a terminal does. No signal is blocked, unlike on the threads of the tests.
+        // No signal is ignored, unlike in a background job.
         var (blocked, usual) = (Self.signals(), Self.signals([SIGINT, SIGTERM, SIGHUP, SIGQUIT]))
         unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
         unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
@@ -202,7 +202,7 @@ struct Run: Sendable {
         for (number, stream) in streams.enumerated() {
             unsafe posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
         }
-        // env(1) goes elsewhere and becomes nk.
+        // env(1) changes the directory and the environment, and then executes `nk`.
         let kind = place.terminal == nil ? [] : ["TERM=xterm"]
         let elsewhere = (place.folder.map { ["-C", $0] } ?? []) + (place.home.map { ["HOME=\($0)"] } ?? []) + kind
         let goes = elsewhere.isEmpty ? [program] : ["/usr/bin/env"] + elsewhere + [program]
@@ -248,7 +248,7 @@ struct Run: Sendable {
     fileprivate static func contents(of descriptor: Int32) -> [UInt8] {
         let length = Int(lseek(descriptor, 0, SEEK_END))
         if length <= 0 {
-            return []  // The initializer below writes to the shared empty array, which the thread sanitizer reports.
+            return []  // The initializer writes to the shared empty array, which the thread sanitizer reports.
         }
         return unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
             count = unsafe max(0, pread(descriptor, buffer.baseAddress, length, 0))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetKitCLI
 
-/// -w: text with variables in it.
+/// -w: text with variables.
 @Suite(.timeLimit(.minutes(5)))
 struct WriteOutTests {
     private static var account: Account {
@@ -46,7 +46,7 @@ struct WriteOutTests {
         ("%{time_pretransfer} %{time_starttransfer}", "0.007000 0.030000"), ("%{exitcode}%{errormsg}", "0"),
         ("%{tls_version} %{tls_cipher} %{tls_group}", "TLSv1.3 TLS_AES_128_GCM_SHA256 X25519MLKEM768"),
         ("a\\nb\\tc\\rd\\\\e\\q", "a\nb\tc\rd\\\\e\\q"), ("100%% %x %{", "100% %x %{"), ("%{none}!", "!"), ("", ""),
-        // What joins the character before it, as an accent does, is text all the same.
+        // A combining accent after a variable is ordinary text.
         ("%{http_code}\u{301}%{header{X-None}}\u{301}%header{none}\u{301}", "200\u{301}\u{301}\u{301}"),
         ("%%\u{301}%\u{301}\\\u{301}n", "%\u{301}%\u{301}\\\u{301}n"), ("%{\u{301}}!", "!"),
     ])

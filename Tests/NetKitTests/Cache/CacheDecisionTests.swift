@@ -2,7 +2,7 @@ import Testing
 
 @testable import NetKit
 
-/// What an app's policy makes of an entry.
+/// Decisions of an app's policy about an entry.
 struct CacheDecisionTests {
     private func decided(
         now: Int64 = 1000, _ policy: CacheCriteria, _ entry: CacheFinding
@@ -11,7 +11,7 @@ struct CacheDecisionTests {
     }
 
     @Test func theReasonsAreLookedForInYTKNetworksOrder() {
-        // Everything is wrong at first; then one after the other is put right.
+        // All checks fail at first. Then they are corrected one by one.
         var policy = CacheCriteria(maximumAge: -1, version: 2, appVersion: "2")
         var facts = CacheFacts(
             received: 0, version: 1, appVersion: "1", hasSameSensitiveData: false, hasValidData: false)
@@ -60,7 +60,7 @@ struct CacheDecisionTests {
             decided(CacheCriteria(maximumAge: 10, version: 1, revalidates: false), .answer(facts)) == .fetch(.expired))
     }
 
-    /// 10⁶ moments, births and policies, most of them near the edges, against the rule in words.
+    /// Compares 10⁶ combinations of times and policies, most of them near the limits, with the rule in 128 bits.
     @Test func noClockMakesAnEntryYounger() {
         var random = Sequence64(state: 7)
         var uses = 0
@@ -73,7 +73,7 @@ struct CacheDecisionTests {
             facts.hasValidator = random.next() % 2 == 0
             let decision = CacheDecision(
                 now: now, policy: CacheCriteria(maximumAge: maximumAge, version: 3), entry: .answer(facts))
-            // In 128 bits nothing overflows.
+            // 128 bits cannot overflow here.
             let age = Int128(now) - Int128(received)
             let isUsable = maximumAge >= 0 && age >= 0 && age <= Int128(maximumAge) && isSame
             if decision.isUse != isUsable {
@@ -85,7 +85,7 @@ struct CacheDecisionTests {
         #expect(uses > 100_000 && uses < 900_000)
     }
 
-    /// The same for what servers say.
+    /// The same for the rules of RFC 9111.
     @Test func noClockMakesAResponseYounger() {
         var random = Sequence64(state: 11)
         var uses = 0
@@ -111,7 +111,7 @@ struct CacheDecisionTests {
     }
 }
 
-/// Numbers that look random and are the same each time (xorshift64*).
+/// A reproducible pseudorandom sequence (xorshift64*).
 private struct Sequence64 {
     var state: UInt64
 
@@ -122,7 +122,7 @@ private struct Sequence64 {
         return state &* 2_685_821_657_736_338_717
     }
 
-    /// Now and then, in 2038, at the ends of time.
+    /// Returns a time: today, in 2038, or at the limits of the type.
     mutating func moment() -> Int64 {
         switch next() % 5 {
         case 0: Int64(truncatingIfNeeded: next())

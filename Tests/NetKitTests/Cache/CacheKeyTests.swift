@@ -45,7 +45,7 @@ struct CacheKeyTests {
         #expect(Set(keys.map(\.name)).count == keys.count)
     }
 
-    // The published pair of blocks with one MD5: names meet, identities do not.
+    // The published pair of blocks with the same MD5. Their file names are equal, their identities are not.
     @Test func textsWithOneMD5StayTwoRequests() throws {
         let (first, second) = try CollidingBlocks.pair
         #expect(try Digest.of(first, .md5) == Digest.of(second, .md5))

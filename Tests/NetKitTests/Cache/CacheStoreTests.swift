@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetKit
 
-/// What every store promises, whatever it is made of.
+/// The contract of every store.
 @Suite(.timeLimit(.minutes(5)))
 struct CacheStoreTests {
     enum Kind: CaseIterable {
@@ -146,6 +146,6 @@ struct CacheStoreTests {
 }
 
 extension CacheKey {
-    /// A key that is a word.
+    /// Returns a key made of a word.
     static func test(_ word: String) -> CacheKey { CacheKey(description: Array(word.utf8)) }
 }

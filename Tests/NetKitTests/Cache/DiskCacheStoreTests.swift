@@ -81,7 +81,7 @@ struct DiskCacheStoreTests {
         try await disk.put(CacheEntry(body: [1], created: created), for: .test("k"))
         #expect(try await both.entry(for: .test("k"))?.body == [1])
         #expect(try await memory.entry(for: .test("k"))?.created == created)
-        // A hit in memory is a hit, whatever became of the disk's.
+        // A hit in memory does not depend on the disk.
         try await disk.removeAll()
         #expect(try await both.entry(for: .test("k"))?.body == [1])
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NetKit
 
-/// What servers say of caching, read by themselves: RFC 9111 without a network.
+/// The rules of RFC 9111, without a network.
 struct HTTPRulesTests {
     private static let now: Int64 = 784_111_777_000
 

@@ -10,7 +10,7 @@ struct MemoryCacheStoreTests {
     }
 
     @Test func whatWasUsedLongestAgoGoesDownToTheSoftLimit() async throws {
-        // Each costs 1,000 and its overhead; the hard limit is ten of them, the soft one four.
+        // Each entry costs 1,000 bytes and its overhead. The hard limit is ten entries, the soft one four.
         let each = 1000 + 256 + 1
         let store = MemoryCacheStore(hardLimit: each * 10, softLimit: each * 4, maximumShare: 20)
         for number in 0..<10 {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NetKit
 
-/// What stands beside a stored body.
+/// Metadata of a stored body.
 struct StoredMetadataTests {
     private var answer: StoredAnswer {
         var head = StoredAnswer.Head()

@@ -2,10 +2,10 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What a store of two tiers promises while something is changed.
+/// The contract of a two-tier store during concurrent changes.
 @Suite(.timeLimit(.minutes(5)))
 struct TwoTierCacheStoreTests {
-    /// A store whose reads wait, with what they found, until a gate is open.
+    /// A store whose reads wait, after they have found an entry, until a gate opens.
     private struct HeldStore: CacheStore {
         let inner = MemoryCacheStore()
         let gate = StubGate()
@@ -35,7 +35,7 @@ struct TwoTierCacheStoreTests {
         store = TwoTierCacheStore(first: MemoryCacheStore(), second: second)
     }
 
-    /// Puts an entry into the second, and changes the store while that is read; returns what is there afterwards.
+    /// Puts an entry into the second tier and changes the store while it is read. Returns the entries after both.
     private func entry(
         afterChange change: (CacheKey) async throws -> Void
     ) async throws -> (first: Bytes?, both: Bytes?) {

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Steps with names, and what they come after.
+/// Named steps and their dependencies.
 @Suite(.timeLimit(.minutes(5)))
 struct StepGraphTests {
     private let stub = StubTransport()
@@ -21,7 +21,7 @@ struct StepGraphTests {
         }
     }
 
-    /// After A come B and C, and then D from both.
+    /// B and C depend on A, and D depends on both.
     private func diamond() -> (graph: StepGraph, last: StepKey<String>) {
         var graph = StepGraph()
         let a = graph.add("A", text("/a"))
@@ -39,7 +39,7 @@ struct StepGraphTests {
         let (graph, last) = diamond()
         let agent = agent
         let task = Task { try await agent.send(graph) }
-        // Both of them, before any is answered.
+        // Both are in flight before either is answered.
         try await gate.waitForArrivals(2)
         gate.open()
         let outcome = try await task.value
@@ -76,7 +76,7 @@ struct StepGraphTests {
         #expect(try await agent.send(graph).names == ["first", "middle", "last"])
     }
 
-    // MARK: Graphs that cannot be
+    // MARK: Invalid graphs
 
     @Test func stepsThatWaitForEachOtherAreToldBeforeAnythingIsSent() async throws {
         var graph = StepGraph()
@@ -243,7 +243,7 @@ struct StepGraphTests {
         }
         _ = try await agent.send(graph)
         #expect(throws: NetError.self) { try kept.values[0].add("B", Known()) }
-        kept.removeAll()  // The run knows the steps, and a step knows whoever keeps the run.
+        kept.removeAll()  // Breaks the cycle: the run holds the steps, and a step holds what keeps the run.
     }
 
     @Test(arguments: [true, false])

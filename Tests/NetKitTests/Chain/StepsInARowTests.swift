@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// One after the other, each with the values before it.
+/// Chains of steps, each with the values of the previous ones.
 @Suite(.timeLimit(.minutes(5)))
 struct StepsInARowTests {
     private struct Refused: Error {}
@@ -73,7 +73,7 @@ struct StepsInARowTests {
         #expect(try await agent.send(chain).values.1 == "3")
     }
 
-    /// YTKNetwork's chains grow in the callbacks of their steps (ReqT.testChainRequest).
+    /// In YTKNetwork, chains grow in the callbacks of their steps (ReqT.testChainRequest).
     @Test func aStepMayAddStepsWhileItRuns() async throws {
         stub.answer("*", with: .text("x"))
         let chain = Chain(text("/1")).then { _ in
