@@ -100,7 +100,7 @@ static void engine__an_upload_that_nobody_reads_ends_at_the_idle_limit(void **st
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     full_listener deaf = full_listener_start(INADDR_LOOPBACK, 0);
-    int one_of_them = accept(deaf.listener, NULL, NULL); // room for one connection, which is never read
+    int one_of_them = accept(deaf.listener, NULL, NULL); // makes room for one connection, which is never read
     assert_true(one_of_them >= 0);
     const char *url = fixture_text(&f, "http://127.0.0.1:%u/", deaf.port);
     nc_request request = {.url = nc_slice_of(url),

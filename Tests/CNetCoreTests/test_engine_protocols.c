@@ -279,7 +279,7 @@ static void engine__names_are_asked_over_https_only_where_that_is_asked_for(void
         fixture f;
         nc_trust *trust = NULL;
         nc_trust_options believes = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_server_ca_pem(doh))};
-        if (asks == 2) { // an error of the first is not reported to the second
+        if (asks == 2) { // an untrusted DoH server resolves no name
             believes = (nc_trust_options){0};
         }
         assert_status(nc_trust_new(&trust, &believes, NULL), NC_OK);

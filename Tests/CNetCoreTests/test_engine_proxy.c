@@ -265,7 +265,7 @@ static void engine__a_refused_tunnel_tells_the_proxys_status(void **state) {
             fail_msg("'%s' does not tell %s", one.error.message, codes[i]);
         }
         assert_int_equal(nct_server_connection_count(r.f.server), 0);
-        // A challenge must name a realm. Any other response is not the response to the request.
+        // The caller needs the challenge of a 407. Any other proxy response is hidden from the request's response.
         bool asks_who = replies[i] == asks;
         nc_slice challenge = {0};
         assert_int_equal(nc_response_status(one.response), asks_who ? 407 : 0);

@@ -9,7 +9,7 @@
 
 enum { CAPACITY = 256 * 1024 };
 
-/// Who reads, and what came, a line "NAME:length" a piece.
+/// The reader, and its pieces as a line "NAME:length" each.
 typedef struct reader {
     nc_engine engine;
     nc_gather gather;

@@ -92,7 +92,7 @@ static void h2_frames__a_frame_is_reported_with_what_its_head_says(void **state)
     assert_frame(&seen.frames[3], NC_H2_DATA, 1, 3, false); // without its padding
     assert_frame(&seen.frames[4], 0x42, 7, 0, false);
     assert_frame(&seen.frames[5], NC_H2_SETTINGS, 0, 0, false);
-    assert_frame(&seen.frames[6], NC_H2_HEADERS, 3, 0, false); // The block goes on.
+    assert_frame(&seen.frames[6], NC_H2_HEADERS, 3, 0, false); // the field block continues
     assert_frame(&seen.frames[7], NC_H2_CONTINUATION, 3, 0, false);
     assert_frame(&seen.frames[8], NC_H2_CONTINUATION, 3, 0, true);
     assert_frame(&seen.frames[9], NC_H2_RST_STREAM, 5, 0, false);

@@ -197,7 +197,7 @@ static void file__failures_carry_errno_and_leave_the_buffer(void **state) {
     remove_place(&at);
 }
 
-/// Says EINTR first, then gives one byte at a time; reading fails for good after `good_reads` bytes.
+/// First fails with EINTR, then reads one byte at a time. Reading fails permanently after `good_reads` bytes.
 typedef struct awkward {
     nc_file_ops system;
     int interruptions;
@@ -347,7 +347,7 @@ static void file__a_pipe_that_says_nothing_is_not_waited_for_without_an_end(void
     assert_status(nc_file_read_all(&out, &ops, at.file, &err), NC_ERR_FILE);
     assert_int_equal(err.native_code, EAGAIN);
     assert_true(asked > 1);
-    // Nobody writes to this one at all.
+    // A FIFO without a writer.
     assert_int_equal(unlink(at.file), 0);
     assert_int_equal(mkfifo(at.file, 0600), 0);
     ops = nc_file_ops_system();

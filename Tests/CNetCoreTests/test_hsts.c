@@ -116,7 +116,7 @@ static void hsts__an_end_that_moves_a_little_is_no_change(void **state) {
     }
     assert_true(nc_hsts_note(&list, host, year, now_s + 3600));
     assert_true(nc_hsts_covers(&list, host, now_s + 3599 + 31536000));
-    // Of a short time a little is much, and what ends sooner is believed immediately.
+    // For a short lifetime a small difference matters. An earlier end is always accepted.
     assert_true(nc_hsts_note(&list, host, nc_slice_of("max-age=100"), now_s + 3600));
     assert_false(nc_hsts_covers(&list, host, now_s + 3700));
     assert_false(nc_hsts_note(&list, host, nc_slice_of("max-age=100"), now_s + 3601));
@@ -172,7 +172,7 @@ static void hsts__in_a_full_list_the_site_with_most_entries_loses_one(void **sta
     nc_hsts_deinit(&list);
 }
 
-/// Each name below a suffix that nobody has registered is a site of its own.
+/// Each name below an unregistered suffix is a site.
 static void hsts__many_names_do_not_push_another_site_out(void **state) {
     nc_hsts list = {0};
     (void)state;

@@ -170,7 +170,7 @@ static void identity__comes_from_bytes_with_and_without_pass_phrase(void **state
     check_shown(of_texts(made.ec, made.ec_locked, "secret"), "ec", 0);
     check_shown(of_texts(made.rsa, made.rsa_locked, "secret"), "rsa", 0);
     check_shown(of_texts(made.ec, made.ec_long_locked, made.long_password), "ec", 0);
-    // A pass phrase that nobody asks for does no harm.
+    // An unneeded pass phrase is ignored.
     check_shown(of_texts(made.ec, made.ec_key, "secret"), "ec", 0);
     // The key may stand first, and only the first one counts.
     check_shown(of_texts(joined(text, made.ec_key, made.ec, ""), "", ""), "ec", 0);

@@ -84,7 +84,7 @@ static void receive_all(int fd, uint8_t *bytes, size_t length) {
     }
 }
 
-/// Our verdict, in one piece or in several; 2 where the depth says no, which Python's does not.
+/// Validates in one piece or in several; returns 2 for an exceeded depth, which Python does not limit.
 static uint8_t judge_here(nc_slice text, uint64_t number) {
     nc_json_options options = {.max_depth = MAX_DEPTH, .allows_lone_surrogates = true};
     nc_json_failure failure;

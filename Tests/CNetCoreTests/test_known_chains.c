@@ -73,7 +73,7 @@ static void known_chains__are_known_by_all_that_was_sent(void **state) {
     assert_int_equal(known_length(&s), 0);
     learn(&s);
     assert_int_equal(known_length(&s), 3);
-    send_chain(&s, s.family.leaf); // the same bytes, read anew
+    send_chain(&s, s.family.leaf); // equal bytes, parsed again
     assert_int_equal(known_length(&s), 3);
     send_chain(&s, s.family.other);
     assert_int_equal(known_length(&s), 0);

@@ -1,4 +1,4 @@
-/// Other people's programs as children: they are found, get their sockets, and never outlive whoever started them.
+/// Child processes that are other programs: they are found, receive their sockets, and never outlive their parent.
 #include "harness.h"
 #include "nettesting.h"
 
@@ -93,7 +93,7 @@ static void process__inherits_the_sockets_it_is_given_and_nothing_else(void **st
     close(listener);
     ssize_t length = 0;
     for (int tries = 0; tries < 5000 && strchr(text, '\n') == NULL; tries++) {
-        (void)poll(NULL, 0, 2); // a file tells nobody that it grew
+        (void)poll(NULL, 0, 2); // the growth of a file has no notification
         length = pread(log_fd, text, sizeof text - 1, 0);
     }
     assert_true(length > 0);

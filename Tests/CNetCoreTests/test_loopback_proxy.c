@@ -42,7 +42,7 @@ static int dial(const route *opened) {
     return raw_dial_port(nct_proxy_port(opened->proxy));
 }
 
-/// Formats what a client says; `format` holds one %u, the server's port.
+/// Formats a client's text; `format` has one %u, the server's port.
 static const char *with_port(const route *opened, const char *format) {
     static char text[512];
 #pragma GCC diagnostic push

@@ -103,7 +103,7 @@ static void loopback_tls__answers_a_handshake_with_garbage(void **state) {
     assert_int_equal(nct_server_request_count(pair.server), 0);
     raw_stop_pair(&pair);
 }
-/// Reads once and returns OpenSSL's word for what came.
+/// Reads, and returns OpenSSL's error code.
 static int read_error(SSL *ssl) {
     char byte;
     return SSL_get_error(ssl, SSL_read(ssl, &byte, 1));

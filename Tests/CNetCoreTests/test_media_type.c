@@ -1,4 +1,4 @@
-/// Media types: the compiled-in table, and the system's list for those who ask.
+/// Media types from the built-in table, and optionally from the system's list.
 #include "harness.h"
 
 #include <stdio.h>

@@ -148,7 +148,7 @@ static void memory_cache__refuses_what_cannot_be_meant_and_keeps_the_old_value(v
     nc_memory_cache_free(cache);
 }
 
-/// Who looks at the error alone sees what the call returned.
+/// The error has the status that the call returned.
 static void memory_cache__a_success_is_in_the_error_too(void **state) {
     (void)state;
     nc_memory_cache_options options = {.hard_limit_bytes = 1 << 20};

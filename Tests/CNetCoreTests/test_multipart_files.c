@@ -1,4 +1,5 @@
-/// The files of a form: measured before the first byte, read straight into the caller's memory, and not believed.
+/// The files of a form: measured before the first byte, read directly into the caller's memory, and checked for
+/// changes.
 #include "parts.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/// Contents that somebody else makes, and how far a reading is.
+/// Contents from callbacks, and the progress of a reading.
 #include "parts.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ typedef struct text_source {
     size_t at;
     size_t step;
     bool is_late;    // answers NC_PULL_LATER twice before each piece
-    bool ends_apart; // says that it is over when there is nothing left
+    bool ends_apart; // reports the end in a separate call
     bool fails;
     nc_pull answer; // a wrong one, with so many bytes; only when `lies`
     size_t lie;
@@ -142,7 +142,7 @@ static void multipart__a_source_is_rewound_only_when_it_has_begun(void **state) 
     assert_int_equal(source.rewinds, 1);
     parts_expect(reader, sourced, 50);
     nc_multipart_reader_free(reader);
-    reader = parts_reader(form); // another reading begins it anew
+    reader = parts_reader(form); // another reading restarts it
     parts_expect(reader, sourced, 50);
     assert_int_equal(source.rewinds, 2);
     nc_multipart_reader_free(reader);

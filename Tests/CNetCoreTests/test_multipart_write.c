@@ -18,7 +18,7 @@ static const char *path_of(char *path, const char *name) {
     return path;
 }
 
-/// Forgets what is in the folder, and tells how much that was.
+/// Empties the directory, and returns the number of its files.
 static size_t empty_folder(void) {
     size_t count = 0;
     DIR *open_folder = opendir(folder);
@@ -33,7 +33,7 @@ static size_t empty_folder(void) {
     return count;
 }
 
-/// File operations of which one fails, the rest being slow.
+/// File operations of which one fails and the others are slow.
 typedef struct faulty {
     nc_file_ops real;
     size_t largest_write;

@@ -54,7 +54,7 @@ static void outcome__each_code_has_its_status(void **state) {
     }
 }
 
-/// Where nothing was sent yet, nothing else is read; libcurl says ".netrc" whatever the file is called.
+/// Nothing was sent, so no other field is read. libcurl writes ".netrc" for every file name.
 static void outcome__a_netrc_that_is_malformed_is_named(void **state) {
     static const char *const details[] = {".netrc parser error", ".netrc parser error: syntax error", ""};
     (void)state;
@@ -92,7 +92,7 @@ static void outcome__a_family_that_alone_counts_is_named(void **state) {
     }
 }
 
-/// libcurl 7.88 has no word for it, and says that memory is short.
+/// libcurl 7.88 has no code for it and reports a lack of memory.
 static void outcome__a_head_that_is_too_large_is_not_said_to_lack_memory(void **state) {
     nc_error err;
     nc_outcome outcome = outcome_of(CURLE_OUT_OF_MEMORY, "");
@@ -272,7 +272,7 @@ static void outcome__the_place_in_a_transfer_decides_the_rest(void **state) {
     outcome = outcome_of(CURLE_OUT_OF_MEMORY, "");
     outcome.is_in_head = true;
     assert_status(nc_outcome_judge(&outcome, NULL), NC_ERR_HEAD_TOO_LARGE);
-    // What libcurl says of a stream whose connection ends: of a body, or of no answer at all.
+    // libcurl's message for a stream whose connection ends, during a body or without a response.
     outcome =
         outcome_of(CURLE_PARTIAL_FILE, "HTTP/2 stream 3 was not closed cleanly before end of the underlying stream");
     outcome.is_connected = true;
@@ -315,7 +315,7 @@ static void outcome__a_proxys_url_is_not_quoted(void **state) {
     }
 }
 
-/// What failed before the connection was ready is the proxy's, as far as libcurl and the tunnel's head tell.
+/// A failure before the connection was ready belongs to the proxy, if libcurl and the tunnel's head show that.
 static void outcome__a_refusal_by_a_proxy_is_known_by_facts(void **state) {
     static const struct {
         bool has_proxy;

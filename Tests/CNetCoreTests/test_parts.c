@@ -1,4 +1,4 @@
-/// Multipart bodies, taken apart: RFC 2046, 5.1.1, to the letter, and the same for every way of cutting what came.
+/// The parser of multipart bodies (RFC 2046, section 5.1.1). Each result is the same for every split of the input.
 #include "harness.h"
 
 #include <netcore/parts.h>
@@ -8,7 +8,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define MIXED "multipart/mixed; boundary=b"
 
-/// What came out: "{name=value,}" for a head, the content, "}" at a part's end, "." at the last boundary.
+/// The output: "{name=value,}" for a head, the content, "}" at a part's end, "." at the last boundary.
 typedef struct told {
     nc_buf text;
     nc_status status;

@@ -1,4 +1,4 @@
-/// A path monitor in a network namespace of its own: every change is told once, in order, and none is missed.
+/// A path monitor in a private network namespace reports each change once and in order, and misses none.
 #include "netns.h"
 #include "torture.h"
 
@@ -9,7 +9,7 @@
 
 enum { MAX_TOLD = 8192 };
 
-/// What a monitor has told, in order.
+/// The reports of a monitor, in order.
 typedef struct diary {
     pthread_mutex_t mutex;
     pthread_cond_t condition;
@@ -73,7 +73,7 @@ static nc_path *watch(diary *kept, const char *host) {
     return path;
 }
 
-/// Ends a monitor; everything that it told was expected.
+/// Ends a monitor. Fails if it has an unexpected report.
 static void unwatch(nc_path *path, diary *kept) {
     nc_path_state last;
     nc_path_current(path, &last);
@@ -218,7 +218,7 @@ static void path__follows_a_default_route_that_moves(void **state) {
     expect_wired(&kept, "eth1");
     netns_remove_route(&over_b);
     expect_wired(&kept, "eth0");
-    worse.replaces = true; // ip route replace: nothing tells that the old one went
+    worse.replaces = true; // ip route replace: no message reports the removal of the old one
     netns_add_route(&worse);
     expect_wired(&kept, "eth1");
     netns_remove_address("eth1", "10.8.0.1", 24); // the last address takes the routes along
@@ -338,7 +338,7 @@ static void path__asks_the_kernel_for_the_way_to_an_address(void **state) {
     assert_true(look.kind == NC_PATH_KIND_LOOPBACK && look.has_ipv6);
     netns_route refuses = {.destination = "10.9.0.77", .prefix_bits = 32};
     netns_add_route(&refuses);
-    netns_set("peer0", false); // any change of what is watched asks again
+    netns_set("peer0", false); // any relevant change triggers a new query
     expect_none(&kept);
     netns_set("peer0", true);
     netns_remove_route(&refuses);
@@ -394,7 +394,7 @@ static void path__dumps_again_when_memory_ran_out_for_news(void **state) {
 
 int main(void) {
     harness_begin();
-    // A name server of this machine's, asked where nobody hears it, would be waited for as long as a test may take.
+    // A query to a name server on this host, without a network, would otherwise block up to the test's limit.
     assert_int_equal(setenv("RES_OPTIONS", "timeout:1 attempts:1", 1), 0);
     if (!netns_enter()) {
         return getenv("CI") == NULL ? 0 : 1;

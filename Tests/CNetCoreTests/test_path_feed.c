@@ -121,7 +121,7 @@ static void note(void *ctx) {
     }
 }
 
-/// Hands over what was written, as one datagram.
+/// Delivers the written messages as one datagram.
 static void deliver(wire *to) {
     guarded copy = guarded_copy(nc_slice_make(to->bytes, to->length));
     nc_path_feed_take(&to->feed, copy.slice, note, to);
@@ -193,7 +193,7 @@ static void feed__tells_each_step_of_one_datagram(void **state) {
     put_route(made, RTM_DELROUTE, 0, 2, 100);
     put_route(made, RTM_DELROUTE, 0, 3, 10);
     put_route(made, RTM_NEWROUTE, 0, 2, 100);
-    put_route(made, RTM_NEWROUTE, 0, 2, 100); // once more the same
+    put_route(made, RTM_NEWROUTE, 0, 2, 100); // the same again
     deliver(made);
     expect_states(made, 4, (const char *const[]){"eth0", "wwan0", "", "eth0"});
     assert_int_equal(made->states[1].status, NC_PATH_VIA_CELLULAR);
@@ -276,7 +276,7 @@ static void feed__asks_for_everything_after_an_overrun_and_tells_nothing_twice(v
     put_done(made);
     deliver(made);
     expect_states(made, 1, (const char *const[]){"eth0"});
-    assert_null(nc_path_table_find_link(&made->feed.table, 3)); // it went while nobody listened
+    assert_null(nc_path_table_find_link(&made->feed.table, 3)); // removed while there was no listener
     assert_false(nc_path_feed_is_due(&made->feed));
     finish(made);
 }

@@ -109,7 +109,7 @@ static void path__catches_up_when_the_kernel_had_no_room_left(void **state) {
         netns_add_route(&other);
         netns_remove_route(&other);
     }
-    netns_remove_route(&over_a); // told to nobody
+    netns_remove_route(&over_a); // not reported
     for (int i = 0; i < 20; i++) {
         nc_path_source_read(source, count_change, &changes);
     }

@@ -1,4 +1,4 @@
-/// Pollers behave alike, the table of sockets tells them only what they must know, and an engine runs on each.
+/// All pollers behave alike, the socket table makes only the necessary calls, and an engine runs on each poller.
 #include "fixture.h"
 #include "net/sockets.h"
 
@@ -64,7 +64,7 @@ static void poller__reports_what_is_wanted_and_nothing_else(void **state) {
     }
 }
 
-/// A connection that is reset is seen for a moment with its error and nothing else: only reading tells which it is.
+/// A reset connection can show only its error for a moment. Only a read distinguishes the two.
 static void poller__an_error_is_something_to_read_regression_1(void **state) {
     (void)state;
     for (size_t c = 0; c < 2; c++) {
@@ -105,7 +105,7 @@ static void poller__forgives_a_descriptor_that_was_closed_behind_its_back(void *
         close(first[1]);
         assert_int_equal(pipe2(second, O_CLOEXEC), 0);
         assert_int_equal(second[0], first[0]);
-        // Whoever changes it believes that it is still in the set, or that it never was.
+        // The caller assumes that it is still in the set, or that it never was.
         assert_status(kind->change(poller, second[0], NC_WANT_READ, NC_WANT_READ), NC_OK);
         assert_status(kind->change(poller, second[0], 0, NC_WANT_READ), NC_OK);
         assert_int_equal(write(second[1], "x", 1), 1);
@@ -194,7 +194,7 @@ static void sockets__a_kept_connection_costs_no_further_calls(void **state) {
     }
     assert_int_equal(poller.calls, 1);
     assert_int_equal(poller.wanted[7], NC_WANT_READ);
-    // An event that nobody wants ends it.
+    // An unwanted event ends it.
     assert_null(nc_sockets_owner(&sockets, 7));
     assert_int_equal(poller.wanted[7], 0);
     assert_status(nc_sockets_want(&sockets, 7, NC_WANT_READ | NC_WANT_WRITE, &owner), NC_OK);
@@ -220,7 +220,7 @@ static void sockets__foreign_descriptors_are_followed_to_the_letter(void **state
     assert_status(nc_sockets_want(&sockets, 60, NC_WANT_WRITE, &owner), NC_OK);
     nc_sockets_forget_owner(&sockets, &owner);
     assert_null(nc_sockets_owner(&sockets, 60));
-    // The number comes back as one of ours; what was told of it is taken back.
+    // A socket with the same number is opened again, so the earlier report is withdrawn.
     assert_status(nc_sockets_opened(&sockets, 60, 1), NC_OK);
     assert_int_equal(poller.wanted[60], 0);
     nc_sockets_deinit(&sockets);

@@ -18,7 +18,7 @@ static void text__without_commands_stays_as_it_is(void **state) {
     assert_printed("plain ~ text", "plain ~ text");
     assert_printed("h\xc3\xa9llo \xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xf0\x9f\x98\x80",
                    "h\xc3\xa9llo \xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xf0\x9f\x98\x80");
-    // The neighbours of what is replaced: U+061B, U+061D, U+200D, U+2010, U+2027, U+202F, U+2065, U+206A, U+00A0.
+    // Neighbours of the replaced characters: U+061B, U+061D, U+200D, U+2010, U+2027, U+202F, U+2065, U+206A, U+00A0.
     static const char *const kept[] = {"\xd8\x9b",     "\xd8\x9d",     "\xe2\x80\x8d", "\xe2\x80\x90", "\xe2\x80\xa7",
                                        "\xe2\x80\xaf", "\xe2\x81\xa5", "\xe2\x81\xaa", "\xc2\xa0"};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {

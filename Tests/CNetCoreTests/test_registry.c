@@ -1,4 +1,4 @@
-/// Ids: unique for ever, found while they live, nobody's afterwards.
+/// Ids are unique, are found while they live, and are unknown after that.
 #include "harness.h"
 #include "net/registry.h"
 

@@ -1,4 +1,4 @@
-/// A response's body in memory: what is announced saves moves, and is neither believed nor needed.
+/// A response's body in memory. The declared length only saves copies; it is neither trusted nor required.
 #include "harness.h"
 #include "net/response.h"
 

@@ -264,7 +264,7 @@ static void check_with_failing_memory(void *ctx) {
     nc_shape_release(shape);
 }
 
-/// What is told of a member with this name that a closed object refuses, when the text comes in pieces of `step` bytes.
+/// Appends the reported member of this name that a closed object rejects, for text in pieces of `step` bytes.
 static void tell_stranger(nc_buf *out, nc_slice name, size_t step) {
     nc_shape *shape = NULL;
     nc_json *json = NULL;

@@ -91,7 +91,7 @@ static void error__may_quote_its_own_old_message(void **state) {
     assert_string_equal(err.message, "roots: disk");
 }
 
-/// A message of what is too long is its beginning and its end, with this between.
+/// A long message is cut in the middle: this joins its beginning and its end.
 static const char gap[] = " ... ";
 
 static void error__keeps_what_failed_and_why_of_what_is_too_long(void **state) {

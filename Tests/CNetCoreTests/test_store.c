@@ -361,7 +361,7 @@ static void store__remembers_the_order_of_use_when_it_is_opened_again(void **sta
     for (int i = 0; i < 3; i++) {
         put_number(&on, i);
         on.now_ns += INT64_C(120000000000);
-        // Used long after it was put: the file's time tells.
+        // Used long after it was put, as the file's time shows.
         assert_true(has(&on, i));
         on.now_ns += INT64_C(120000000000);
     }

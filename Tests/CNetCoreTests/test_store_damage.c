@@ -47,7 +47,7 @@ static void end(scene *on) {
     place_remove(&on->at);
 }
 
-/// What a look-up says after the file was given these bytes: a miss, or what was put.
+/// Looks up an entry whose file has these bytes. The result is a miss, or the entry that was put.
 static nc_store_found found_with(scene *on, nc_slice bytes) {
     nc_store_entry entry;
     place_write(on->path, bytes);
@@ -293,7 +293,7 @@ static void reader__says_when_the_file_changes_under_it(void **state) {
     assert_status(nc_store_reader_new(&reader, &entry, on.store, draft.key, NULL), NC_OK);
     assert_status(nc_store_reader_read(&got, reader, bytes, 100, NULL), NC_OK);
     on.file.data[150000] ^= 1;
-    int fd = open(on.path, O_WRONLY | O_CLOEXEC); // The same file, as nobody of ours changes one.
+    int fd = open(on.path, O_WRONLY | O_CLOEXEC); // the same file, because the library never modifies one
     assert_int_equal(pwrite(fd, on.file.data, on.file.length, 0), (ssize_t)on.file.length);
     assert_int_equal(ftruncate(fd, 190000), 0);
     close(fd);

@@ -142,7 +142,7 @@ static void begin(scene *on, const uint8_t *key, nc_store_durability durability)
     on->options.durability = durability;
 }
 
-/// What holds afterwards for whoever opens the store, and that nothing is left behind.
+/// The state after reopening is consistent, and no file is left over.
 static void check_afterwards(scene *on) {
     nc_store *store = NULL;
     nc_store_report report;
@@ -263,7 +263,7 @@ static void fill_a_small_disk(const place *at) {
         if (status != NC_OK && status != NC_ERR_FILE) {
             _exit(2);
         }
-        // What was said to be put is there; what was refused left nothing.
+        // A successful put is readable. A rejected one left nothing.
         if (status == NC_OK && read_back(store, key) != NC_OK) {
             _exit(3);
         }

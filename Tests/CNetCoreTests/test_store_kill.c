@@ -21,7 +21,7 @@ typedef struct progress {
 
 typedef enum deed { PUT, STREAM, GET, READ, REMOVE, REMOVE_TAG, REOPEN, VERIFY } deed;
 
-/// What a step does; the same for everybody who knows the seed.
+/// A step. The same seed gives the same steps in every process.
 typedef struct step {
     deed what;
     unsigned key;
@@ -39,7 +39,7 @@ static step step_of(uint64_t seed, uint64_t number) {
     };
 }
 
-/// A body that tells which step wrote it.
+/// Writes a body that identifies its step.
 static size_t body_of(uint8_t *out, uint64_t seed, uint64_t number, size_t length) {
     uint64_t state = torture_mix(seed ^ 0x5bd1e995, number);
     for (size_t i = 0; i < length; i += 8) {
@@ -362,8 +362,7 @@ static void store__is_whole_after_kills_at_any_moment_one_after_the_other(void *
         assert_int_equal(waitpid(child, &how, 0), child);
         assert_true(WIFSIGNALED(how));
         done = atomic_load(&on.so_far->begun);
-        // Whether the step that was cut short took effect is not known: it is done again by nobody, and what it may
-        // have written is as good as what it did not.
+        // The effect of the interrupted step is unknown, and it is not repeated. Both outcomes are correct.
         if (round % 8 == 7) {
             nc_store *store = NULL;
             nc_store_report report;

@@ -1,4 +1,4 @@
-/// Who goes first when there is no room: what was used longest ago, whatever has read the directory meanwhile.
+/// Eviction removes the least recently used entry, also after other stores have read the directory.
 #include "faulty.h"
 
 #include <stdio.h>
@@ -55,7 +55,8 @@ static void end(scene *on) {
     place_remove(&on->at);
 }
 
-/// More uses at once than are noted in files. The clock has gone on, so that those of the files say who was noted.
+/// Uses more entries at one time than are recorded in files. The clock has advanced, so the files' times show which
+/// were recorded.
 static void use_all_but_the_first(scene *on) {
     on->now_ns += INT64_C(120) * 1000000000;
     for (int i = ENTRIES - 1; i >= UNUSED; i--) {

@@ -281,7 +281,7 @@ static const plant_fn plants[] = {plant_link,   plant_dangling_link, plant_hard_
                                   plant_socket, plant_directory,     plant_full_directory, plant_empty_file};
 enum { PLANTS = sizeof plants / sizeof plants[0] };
 
-/// Makes a store with one entry, and a file that nobody may touch.
+/// Creates a store with one entry, and a file without permissions.
 static void begin_planting(place *at, char *entry) {
     *at = place_make();
     snprintf(victim, sizeof victim, "%s/victim", at->root);
@@ -384,7 +384,7 @@ static void parts__of_nobody_are_removed_and_of_open_stores_are_not(void **state
     assert_status(nc_store_writer_commit(writer, NULL), NC_OK);
     nc_store_writer_free(writer);
     assert_int_equal(find(store, "k", "half and half"), NC_STORE_HIT);
-    // Names that are only like ours are somebody else's.
+    // Similar names belong to other programs.
     static const char *const foreign[] = {
         "part-0000000000000007-000000000000000",  "part-0000000000000007-00000000000000000",
         "part-000000000000000G-0000000000000000", "00112233445566778899aabbccddeeff.4",

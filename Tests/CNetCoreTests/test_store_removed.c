@@ -61,7 +61,7 @@ static void directory__that_was_removed_is_made_again_by_a_put(void **state) {
     assert_int_equal(mode_of(deep), 0700);
     assert_int_equal(mode_of(place_path(deep, "lock")), 0600);
     assert_int_equal(mode_of(place_path(deep, "CACHEDIR.TAG")), 0600);
-    // What it lies in is made again as well, and the figures begin anew.
+    // Its parent directory is recreated too, and the statistics restart.
     remove_all(at.store);
     assert_int_equal(find(store, "a", "two"), NC_STORE_MISS);
     assert_status(put(store, "b", "three", NULL), NC_OK);

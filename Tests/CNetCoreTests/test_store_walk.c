@@ -173,7 +173,7 @@ static void seal__leaves_nothing_readable_on_disk(void **state) {
         nc_store_free(store);
         place_remove(&at);
     }
-    assert_string_not_equal(names[0], names[1]); // The digest of a key that can be guessed would tell it.
+    assert_string_not_equal(names[0], names[1]); // a plain digest of a guessable key would reveal the key
 }
 
 static void seal__under_another_key_is_neither_found_nor_removed(void **state) {

@@ -1,8 +1,8 @@
-/// Threat B2: a body that decodes to 1 GiB of zeros is stopped at its limit, in little memory, whoever reads it.
+/// Threat B2: a body that decodes to 1 GiB of zeros stops at its limit with little memory, for every kind of reader.
 ///
-/// The bombs are made here: zlib writes one MiB behind a full flush, which then stands there a thousand times; zstd has
-/// blocks that say "131,072 times this byte"; libbrotlienc lies beside the decoder. Codings that are not in the process
-/// cannot be asked for. How long each takes is printed and never judged.
+/// The test creates the bombs. zlib writes one MiB and a full flush, whose output is repeated a thousand times. zstd
+/// has blocks that mean "131,072 times this byte". libbrotlienc is installed beside the decoder. Codings that the
+/// process lacks are skipped. Durations are printed and never asserted.
 #include "coded.h"
 #include "threat.h"
 #include "torture.h"
@@ -19,7 +19,7 @@
 
 enum { UNITS = 1024, LIMIT_MIB = 16, MAX_GROWTH_MIB = 32, MAX_BOMB_BYTES = 1 << 25, MAX_STACK = 6 };
 
-/// Pieces that the loop may give out after a cancel was asked for: those of one turn.
+/// Pieces that the loop may deliver after a cancel: those of one round.
 enum { MAX_PIECES_A_TURN = 64 };
 
 typedef struct bomb {
@@ -248,7 +248,7 @@ static void expect_little_memory(const char *codings, size_t before_kib) {
 
 /* --- readers --- */
 
-/// Who reads a body: bytes are counted, and every `pause_after`-th piece asks for a rest.
+/// A reader of a body: counts bytes, and pauses at every `pause_after`-th piece.
 typedef struct reader {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -437,7 +437,8 @@ static void bombs__leave_no_file_and_never_write_more_than_the_limit(void **stat
 
 /* --- turns --- */
 
-/// One piece of input may decode to hundreds of MiB: between two looks at its mail the loop gives out but a few pieces.
+/// One piece of input can decode to hundreds of MiB, so the loop delivers only a few pieces between two reads of its
+/// mailbox.
 static void bombs__do_not_keep_a_cancel_waiting(void **state) {
     fixture f;
     (void)state;

@@ -60,7 +60,8 @@ static const row rows[] = {
     PLAIN("foo=bar; expires=Fri, 01 Jan 2038 00:00:00 GMT; max-age=0", NULL),
     PLAIN("foo=bar; max-age=1000; expires=Mon, 10 Dec 2007 17:02:24 GMT", "foo=bar"),
     PLAIN("foo=bar\nfoo=; expires=Mon, 10 Dec 2007 17:02:24 GMT", NULL),
-    // 5.2.3 and 5.3, steps 5 and 6: whose it is. Nobody sets cookies for strangers, or for a public suffix.
+    // RFC 6265, sections 5.2.3 and 5.3, steps 5 and 6: the domain. No server can set a cookie for another site or a
+    // public suffix.
     {"foo=bar", HERE, "/", "b.example.org", "/", NULL},
     {"foo=bar", HERE, "/", "sub.a.example.org", "/", NULL},
     {"foo=bar; domain=example.org", HERE, "/", "b.example.org", "/", "foo=bar"},

@@ -166,7 +166,7 @@ static void endless__a_reply_may_come_byte_by_byte(void **state) {
     }
 }
 
-/// A byte now and then, for ever: no piece of a line is a reason to go on waiting.
+/// A byte at long intervals without end: a part of a line does not extend the wait.
 static void endless__slow_heads_and_bodies_end_at_their_limits(void **state) {
     static const struct {
         const char *name;

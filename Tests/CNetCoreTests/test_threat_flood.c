@@ -1,6 +1,5 @@
-/// Servers that flood a connection with what is no response: frames without content, tickets, what a proxy says when it
-/// refuses. libcurl and OpenSSL read on for as long as there is something to read, and everything else of the engine
-/// would wait.
+/// Servers that flood a connection with data that is no response: frames without content, tickets, a proxy's refusal.
+/// libcurl and OpenSSL read while there is input, which could block the engine's other transfers.
 #include "fixture.h"
 #include "gate.h"
 #include "listening.h"
@@ -20,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// What comes, over and over, when the request is there.
+/// The repeated data, sent after the request.
 typedef struct flood {
     const char *name;
     const char *front; // sent once
@@ -38,7 +37,7 @@ typedef struct flood_server {
     uint16_t port;
     pthread_t thread;
     _Atomic int connection;
-    atomic_size_t sent; // of what is poured over TLS
+    atomic_size_t sent; // bytes of the TLS flood
 } flood_server;
 
 static int choose(SSL *ssl, const unsigned char **out, unsigned char *length, const unsigned char *offered,
@@ -53,7 +52,7 @@ static int choose(SSL *ssl, const unsigned char **out, unsigned char *length, co
     return SSL_TLSEXT_ERR_OK;
 }
 
-/// A ticket that nobody takes is no error to OpenSSL.
+/// A failure to write a ticket is not an error of OpenSSL.
 static bool send_ticket(SSL *ssl) {
     struct pollfd one = {.fd = SSL_get_fd(ssl), .events = POLLOUT};
     bool is_open = poll(&one, 1, -1) == 1 && (one.revents & (POLLERR | POLLHUP)) == 0;

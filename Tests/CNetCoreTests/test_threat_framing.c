@@ -1,7 +1,7 @@
-/// Threat B6: heads that leave open where a body ends, and replies that are none.
+/// Threat B6: heads with an ambiguous end of the body, and malformed responses.
 ///
-/// One table: what the server sends, byte for byte, and how the transfer must end, with the section of RFC 9112 (or
-/// 9110) that says so. All rows are asked for together.
+/// One table: the exact bytes of the server, the expected end of the transfer, and the section of RFC 9112 (or 9110).
+/// All rows are requested concurrently.
 #include "threat.h"
 
 #include <curl/curl.h>
@@ -258,7 +258,7 @@ static const row heads[] = {
 };
 
 static const row bodiless[] = {
-    // 6.3, rule 1: these end with their head, whatever it says.
+    // Section 6.3, rule 1: these end with their head, whatever fields it has.
     {"HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nhi", 0, NC_OK, 204, "", "GET"},
     {"HTTP/1.1 204 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", 0, NC_OK, 204, "", "GET"},
     {"HTTP/1.1 204 No\r\n\r\nhi", 0, NC_OK, 204, "", "GET"},
@@ -274,7 +274,7 @@ static const row bodiless[] = {
     ENDS("HTTP/1.1 100 Continue\r\n\r\n", NC_ERR_EMPTY_REPLY),
     BAD("HTTP/1.1 100 Continue\r\nContent-Length: 2\r\n\r\nhi" OK "Content-Length: 2\r\n\r\nho"),
     BAD("HTTP/1.1 100 Continue\r\n\r\nnot HTTP\r\n\r\n"),
-    // 9110, 15.2.2 and 7.8: nobody asked to switch.
+    // RFC 9110, sections 15.2.2 and 7.8: the request has no Upgrade.
     BAD("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhi"),
     BAD("HTTP/1.1 101 Switching\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"),
     BAD("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 101 Switching\r\nUpgrade: h2c\r\n\r\nhi"),

@@ -289,7 +289,7 @@ static void injection__a_save_path_names_that_file_alone(void **state) {
     assert_int_equal(stat(directory, &info), 0);
     nlink_t links = info.st_nlink;
     start(&f);
-    run_field(&f, "save_path", fill_save_path); // unlinks what was asked for
+    run_field(&f, "save_path", fill_save_path); // unlinks the requested path
     fixture_stop(&f);
     assert_int_equal(stat(directory, &info), 0);
     assert_int_equal(info.st_nlink, links);

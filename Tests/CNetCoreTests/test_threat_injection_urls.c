@@ -1,8 +1,8 @@
-/// Threat B9, where texts have a structure of their own: URLs, digests, proxies and jars.
+/// Threat B9 for texts with their own structure: URLs, digests, proxies and cookie jars.
 ///
-/// A URL may say something else once a byte in it has changed ('/', '?', '#', '@', ':' have their meaning), so a small
-/// reader of RFC 3986, 3.2 tells what each of them asks for; the server must see that, or nothing. Cases go
-/// one by one; under a sanitizer in steps of THREAT_STRIDE.
+/// A changed byte can give a URL another meaning ('/', '?', '#', '@', ':' are delimiters). A small parser of RFC
+/// 3986, section 3.2 determines the expected request, and the server must receive that or nothing. Cases run one by
+/// one; under a sanitizer in steps of THREAT_STRIDE.
 #include "threat.h"
 
 #include <netcore/cookies.h>
@@ -289,7 +289,7 @@ static void read_at_proxy(threat_request *seen, nc_buf *head, nct_proxy *proxy, 
     parse(seen, head, "proxy", byte, place);
 }
 
-/// What an HTTP proxy is told: one request, and only its own fields with it.
+/// An HTTP proxy receives one request with only the proxy's own fields.
 static void expect_at_proxy(nct_proxy *proxy, const nc_header *wanted, size_t byte, size_t place) {
     threat_request seen;
     nc_buf head;

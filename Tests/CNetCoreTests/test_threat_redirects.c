@@ -1,8 +1,8 @@
-/// Threats A3, B3, B4 and B10: where a redirect leads, and what goes with it.
+/// Threats A3, B3, B4 and B10: the targets of redirects, and the data that follows them.
 ///
-/// A matrix of secrets, places and statuses: each secret holds a canary, and every byte that a server of another origin
-/// received is searched for it. Two rows are expected elsewhere, because a standard says so: a jar's cookies on another
-/// port or scheme of their host (RFC 6265, 8.5), and the body that 307 and 308 keep (RFC 9110, 15.4.8 and 15.4.9).
+/// A matrix of secrets, targets and statuses. Each secret holds a canary, which must not be in the bytes that a
+/// server of another origin received. Standards allow two exceptions: a jar's cookies on another port or scheme of
+/// their host (RFC 6265, section 8.5), and the body that 307 and 308 keep (RFC 9110, sections 15.4.8 and 15.4.9).
 #include "threat.h"
 
 #include <netcore/cookies.h>
@@ -39,7 +39,7 @@ static const char *const secret_names[SECRETS] = {
     "Proxy-Auth",    "userinfo", "netrc",  "Referer", "certificate", "body",
 };
 
-/// From where, to where; `same_host` tells which cookies may follow.
+/// The source and the target; `same_host` determines which cookies may follow.
 typedef enum place { SAME, PORT, HOST, UP, REFUSED_DOWN, DOWN, RELATIVE, BACK, SECURE_HOST, PLACES } place;
 
 static const char *const place_names[PLACES] = {"same origin", "port",   "host",           "up",        "down, refused",
@@ -112,7 +112,7 @@ static void script(nct_server *server, const char *path, nct_reply reply) {
     assert_int_equal(nct_server_script(server, path, &reply), 0);
 }
 
-/// Where a redirect leads, as its Location says it.
+/// The target of a redirect as its Location field.
 static const char *location_of(world *w, place to) {
     static char text[128];
     static const char *const forms[PLACES] = {
@@ -395,7 +395,7 @@ static void redirects__lead_to_no_other_scheme_and_no_odd_place(void **state) {
     far[0] = '/';
     script(w.f.server, "/go", (nct_reply){.location = far});
     assert_status(ask(&w, &q.request).error.status, NC_ERR_BAD_REDIRECT);
-    // Nobody followed: not one connection more than the one home.
+    // No redirect was followed: there is only the connection to the first server.
     assert_int_equal(nct_server_connection_count(w.plain) + nct_server_connection_count(w.secure), 0);
     assert_int_equal(nct_server_request_count(w.f.server), COUNT_OF(odd_places) + 1);
     stop_world(&w);

@@ -130,8 +130,8 @@ static bool may_be_ok(const reply *one, nct_ending ending, size_t cut) {
     if (one->of->framed != BY_CLOSE) {
         return cut >= one->length;
     }
-    // RFC 9112, 6.3, rule 8: the end of the connection ends the body; over TLS (9.8) only with close_notify. What gzip
-    // holds tells its own end, so there a cut shows all the same.
+    // RFC 9112, section 6.3, rule 8: the end of the connection ends the body; over TLS (section 9.8) only with
+    // close_notify. A gzip stream marks its own end, so truncation is detected there in any case.
     bool is_an_end = ending == NCT_CLOSE || (ending == NCT_TRUNCATE && !one->is_secure);
     bool is_in_body = one->of->is_gzip ? cut == one->length || cut == one->head_bytes : cut >= one->head_bytes;
     return is_an_end && is_in_body;

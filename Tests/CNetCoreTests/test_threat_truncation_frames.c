@@ -64,7 +64,7 @@ static bool is_time_out(nc_status status) {
            status == NC_ERR_CONNECT_TIMED_OUT;
 }
 
-/// libcurl 8.14 may let go of a connection that is reset as soon as it is made, and wait on.
+/// libcurl 8.14 can drop a connection that is reset directly after its start, and continue to wait.
 static bool may_hang(frame_ending ending) {
     return ending == FRAME_RST && curl_version_info(CURLVERSION_NOW)->version_num >= 0x080000;
 }
@@ -84,7 +84,7 @@ static void judge(const reply *one, frame_ending ending, size_t cut, const nc_re
                           ? is_time_out(error->status)
                           : is_cut(error->status) || (may_hang(ending) && is_time_out(error->status));
     bool is_all = cut == one->length;
-    // A reset may come before the client has said that it read the settings, which then cannot be sent.
+    // A reset may arrive before the client has acknowledged the settings. The acknowledgement then fails.
     bool may_fail = !is_all || ending == FRAME_RST;
     if (!is_prefix || !((is_all && is_whole) || (may_fail && is_failure))) {
         fail_msg("%s, ending %d after %zu of %zu bytes: %s (%s), %zu bytes of body%s", one->name, (int)ending, cut,
@@ -96,8 +96,8 @@ static void judge(const reply *one, frame_ending ending, size_t cut, const nc_re
     count->timed_out += is_time_out(error->status) ? 1 : 0;
 }
 
-/// Waits for the end; once the server has fallen silent, the clock is put forward for as long as nothing happens: what
-/// was read meanwhile has begun the wait anew.
+/// Waits for the end. When the server has fallen silent, advances the clock repeatedly, because bytes that were read
+/// meanwhile restart the idle limit.
 static nc_response *await(fixture *f, const frame_server *server, nc_transfer_id id, nc_error *error) {
     nc_response *response = NULL;
     uint64_t end_ms = torture_now_ms() + FIXTURE_LIMIT_MS;

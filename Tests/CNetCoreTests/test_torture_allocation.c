@@ -30,7 +30,7 @@ static bool is_expected_body(const scene *at, nc_slice body) {
     return harness_is_pattern(body, PAGE_BYTES);
 }
 
-/// A success must be whole; a failure must not be a time limit, which would mean that somebody forgot the transfer.
+/// A success must be complete. A failure must not be a time limit, which would mean that the transfer was forgotten.
 static void check_end(scene *at, nc_status status, const nc_response *response) {
     at->ended[status]++;
     if (status == NC_OK && (nc_response_status(response) != 200 || !is_expected_body(at, nc_response_body(response)))) {

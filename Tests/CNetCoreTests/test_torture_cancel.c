@@ -8,7 +8,7 @@
 
 enum { IN_FLIGHT = 256, OUTSTANDING = 512, POOL = 64, REPLIES = 5, PAGE_BYTES = 3000 };
 
-/// Who cancels a transfer, if anybody; trace points strike beside them, by chance.
+/// The source of a cancel, if any. Random trace points cancel too.
 typedef enum canceller { NOBODY, OTHER_THREAD, OWN_CALLBACK, CANCELLER_COUNT } canceller;
 
 struct storm;
@@ -117,7 +117,7 @@ static struct timespec soon(void) {
     return moment;
 }
 
-/// Cancels what it is given at random, some at once, some much later; what stalls is ended by nobody else.
+/// Cancels transfers at random, some immediately, some much later. Stalled ones have no other end.
 static void *cancel_thread(void *argument) {
     storm *all = argument;
     uint64_t chance = all->seed;

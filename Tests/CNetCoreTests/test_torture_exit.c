@@ -31,7 +31,7 @@ static run start_run(const char *program, const char *variant, unsigned delay_us
     return one;
 }
 
-/// Waits for any of the runs, says what was wrong with it, and frees its place.
+/// Waits for any of the runs, reports its errors, and frees its entry.
 static bool await_one(run *runs, uint64_t *slowest_ms) {
     int status = 0;
     pid_t pid = waitpid(-1, &status, 0);

@@ -237,7 +237,7 @@ const char *__tsan_default_options(void) {
 }
 #endif
 
-/// The exit handler of the child would wait for loops that it does not have, by mutexes that nobody will unlock.
+/// The child's exit handler would wait for loops that it lacks, on mutexes that are never unlocked.
 static void fork__of_children_that_exit_leaves_100_transfers_whole_regression_1(void **state) {
     static crowd all;
     (void)state;

@@ -94,7 +94,8 @@ static void transfers__are_not_held_up_by_a_silent_one_regression_1(void **state
     }
 }
 
-/// The server ends each connection without having said so; libcurl asks again, but counts over a handle's whole life.
+/// The server ends each connection without an announcement. libcurl resends, but counts resends over a handle's whole
+/// life.
 static void transfers__survive_connections_that_died_idle_regression_2(void **state) {
     char url[TORTURE_URL_BYTES];
     torture_fetch fetch = {0};

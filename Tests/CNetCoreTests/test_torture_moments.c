@@ -1,5 +1,6 @@
-/// A cancel at every point of the trace table, by seed: which time the point is passed, who cancels, and what else is
-/// ordered in the same breath. Every transfer of the scripted exchange ends once, and those let alone end as they must.
+/// A cancel at every point of the trace table. The seed chooses the pass, the cancelling thread, and further commands
+/// at the same moment. Every transfer of the scripted exchange ends once, and the others end with their expected
+/// result.
 #include "scripted.h"
 
 #include <netcore/transfers.h>
@@ -13,12 +14,12 @@ typedef enum stroke {
     STROKE_HOOK,      // the thread that passed the point cancels
     STROKE_HOOK_ALL,  // it cancels all transfers
     STROKE_OTHER,     // another thread cancels, while the one that passed the point waits for it
-    STROKE_RACE,      // another thread cancels, and nobody waits
+    STROKE_RACE,      // another thread cancels, without a wait
     STROKE_PAUSE,     // pause and resume, and no cancel
     STROKE_PAUSED,    // pause, then cancel
     STROKE_RESUMED,   // cancel, resume, pause
     STROKE_PRIORITY,  // priorities, then cancel
-    STROKE_SUSPENDED, // the queue suspended, a cancel, the queue let go
+    STROKE_SUSPENDED, // the queue is suspended, a cancel, the queue is resumed
     STROKE_RELEASE,   // cancel, then the engine is released
     STROKE_CLOSE,     // the engine is closed
     STROKE_COUNT,
@@ -65,7 +66,7 @@ static void cancel_all(moment *at) {
     }
 }
 
-/// Whom it hits: mostly the transfer that passes the point, now and then another one.
+/// Chooses the target: mostly the transfer that passes the point, sometimes another one.
 static nc_transfer_id choose(const moment *at, nc_transfer_id id) {
     nc_transfer_id other = atomic_load(&at->ids[at->chance / 7 % SCRIPTED_PARTS]);
     return id == 0 || at->chance % 4 == 0 ? other : id;
@@ -139,8 +140,8 @@ static void *strike_thread(void *argument) {
     return NULL;
 }
 
-/// Leaves the stroke to the other thread. Once the engine is being given up, nobody may use it but who keeps it alive
-/// by waiting inside one of its hooks; and one that is ending cannot be ended again.
+/// Leaves the stroke to the other thread. While the engine is being released, only a caller that waits inside one of
+/// its hooks may use it. An ending engine cannot be ended again.
 static void order(moment *at, nc_transfer_id target) {
     pthread_mutex_lock(&at->mutex);
     if (!(at->is_ending && ends_engine(at->stroke))) {
@@ -165,7 +166,8 @@ static void on_point(void *ctx, nc_trace_point point, nc_transfer_id id) {
     if (is_moment && point == NC_TRACE_ENGINE_STARTED) {
         (void)torture_gate_wait(&at->handed); // Before that there is nothing to cancel.
     }
-    // An engine passes points before whoever makes it has it in hand (a jar that is loaded): then at the next passing.
+    // An engine passes points before its creator has the pointer (while it loads a cookie jar). The stroke then
+    // happens at the next pass.
     if (is_moment && atomic_load(&at->engine) != NULL && !atomic_exchange(&at->is_struck, true)) {
         if (at->stroke == STROKE_HOOK_ALL) {
             cancel_all(at);

@@ -1,6 +1,6 @@
-/// A name server that never answers holds up nobody: neither a cancel, nor a time limit, nor other transfers.
+/// A name server that never responds delays no cancel, no time limit and no other transfer.
 ///
-/// Runs in a network and mount namespace of its own (as `unshare -n -m`), where 127.0.0.1:53 is a socket of this test.
+/// Runs in a private network and mount namespace (as `unshare -n -m`), where 127.0.0.1:53 is a socket of this test.
 #include "torture.h"
 
 #include <arpa/inet.h>
@@ -110,7 +110,7 @@ static void await_question(void) {
     }
 }
 
-/// A transfer to a numeric address that stands still in the middle of its body until it is let go.
+/// A transfer to a numeric address that stalls in the middle of its body until it is resumed.
 typedef struct bystander {
     nct_server *server;
     nc_engine *engine;

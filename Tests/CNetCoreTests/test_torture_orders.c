@@ -1,4 +1,5 @@
-/// Orders at awkward moments: before libcurl has a connection for a transfer, and when it is over but for its files.
+/// Commands at difficult moments: before libcurl has a connection for a transfer, and after its end but before its
+/// files are closed.
 #include "scripted.h"
 
 #include <netcore/cookies.h>
@@ -130,7 +131,7 @@ static void wait_until_connecting(nc_engine *engine, size_t expected) {
     }
 }
 
-/// Transfers over TLS to a server that lets nobody in yet.
+/// Transfers over TLS to a server that does not complete the handshake yet.
 typedef struct doorstep {
     char url[TORTURE_URL_BYTES];
     nct_server *server;

@@ -221,7 +221,7 @@ static void close__does_not_say_ok_while_the_client_is_still_called(void **state
     (void)state;
     torture_gate gate = TORTURE_GATE_INIT;
     nc_engine *engine = torture_engine(&(nc_engine_options){.loop_client = {.ctx = &gate, .drain = drain_at_gate}});
-    // The last drain runs when the loop's own work is over; a caller that is told "closed" frees what drain uses.
+    // The last drain runs after the loop's own work. A caller that receives "closed" frees the data that drain uses.
     assert_status(nc_engine_close(engine, 30), NC_ERR_WAIT_TIMED_OUT);
     torture_gate_open(&gate);
     assert_true(harness_wait_for_live_blocks(0, TORTURE_PATIENCE_MS));
@@ -252,7 +252,7 @@ static void cancel__wakes_those_who_wait_for_transfers(void **state) {
         assert_int_equal(pthread_create(&threads[i], NULL, wait_thread, pairs[i]), 0);
     }
     assert_true(nct_server_wait_for_stalled(server, WAITERS, TORTURE_PATIENCE_MS));
-    // The engine may be closed only when nobody is inside any more, so a cancel sends the waiters home.
+    // The engine may be closed only when no thread is inside a call, so a cancel ends the waits.
     for (size_t i = 0; i < WAITERS; i++) {
         nc_engine_cancel(engine, ids[i]);
     }

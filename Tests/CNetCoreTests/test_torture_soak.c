@@ -1,9 +1,9 @@
-/// A long mixture of everything: each request ends as it must, and neither memory nor descriptors are lost on the way.
+/// A long mixture of all features: each request ends correctly, and no memory or descriptor leaks.
 ///
-/// NETCORE_TORTURE_SOAK says how many; memory is judged from 100,000 on, because a short run has not settled. It is
-/// weighed where nothing is under way, and glibc has given back what it keeps free after a peak: the peaks are chance.
-/// How many connections wait to be used again is chance, too, and each weighs 20 KiB: few may. A single weighing still
-/// varies by two in a hundred, so that medians of ten are compared.
+/// NETCORE_TORTURE_SOAK sets the number of requests. Memory is checked from 100,000 on, because a shorter run has not
+/// reached its steady state. It is measured with nothing in flight, after glibc has returned its free memory, because
+/// peaks are random. The number of idle connections is random too, and each uses 20 KiB, so only a few are allowed. A
+/// single measurement still varies by 2 %, so medians of ten are compared.
 #include "coded.h"
 #include "serving.h"
 
@@ -44,7 +44,7 @@ static const struct {
 
 struct soak;
 
-/// One of the requests that are under way at a time; it begins anew from its own end.
+/// One of the concurrent requests. It restarts when it ends.
 typedef struct rider {
     struct soak *soak;
     kind kind;
@@ -175,10 +175,10 @@ static size_t resident_kib(void) {
     return resident * 4;
 }
 
-/// Goes on until `at->count` requests have ended, and nothing is under way.
+/// Runs until `at->count` requests have ended and nothing is in flight.
 static void ride(soak *at) {
     size_t free_riders = at->count - at->begun < OUTSTANDING ? at->count - at->begun : OUTSTANDING;
-    nc_engine_set_suspended(at->engine, true); // When it is let go, only the loop begins more.
+    nc_engine_set_suspended(at->engine, true); // after its resumption only the loop starts more
     for (size_t i = 0; i < free_riders; i++) {
         begin(at, &at->riders[i]);
     }

@@ -68,7 +68,7 @@ static void cancel_a_stalled_one(nc_engine *engine, nct_server *server) {
     assert_status(fetch.status, NC_ERR_CANCELLED);
 }
 
-/// A transfer that rests until it is told to go on, and then is saved to a file that nobody may keep.
+/// A transfer that pauses until it is resumed, and is then saved to a file without permissions.
 static void pause_and_save(nc_engine *engine, nct_server *server) {
     char url[TORTURE_URL_BYTES];
     char path[64];
@@ -80,7 +80,7 @@ static void pause_and_save(nc_engine *engine, nct_server *server) {
     assert_true(nct_server_wait_for_requests(server, 1, TORTURE_PATIENCE_MS));
     nc_engine_pause(engine, id);
     nc_engine_set_priority(engine, id, NC_PRIORITY_HIGH);
-    // A second transfer's end tells that the loop has read its mail.
+    // The end of a second transfer shows that the loop has read its mailbox.
     fetch_and_expect(engine, server, (nc_request){.url = nc_slice_of("/page")}, NC_OK);
     nc_engine_resume(engine, id);
     fetch_and_expect(engine, server, (nc_request){.url = nc_slice_of("/page")}, NC_OK);

@@ -1,5 +1,5 @@
-/// What a handshake that a policy refuses leaves behind: OpenSSL's number for the reason, which becomes the alert that
-/// the server is told (RFC 8446, 6.2).
+/// OpenSSL's error code after a policy rejects a handshake. It becomes the alert that the server receives (RFC 8446,
+/// section 6.2).
 #include "family.h"
 
 #include "trust/handshake.h"
@@ -14,7 +14,7 @@ typedef struct ending {
     bool is_done;
     long client_result; // X509_V_OK or an X509_V_ERR_ number
     int server_reason;  // of OpenSSL's error at the server: an alert
-    nc_status refusal;  // what `refused` was told; NC_OK when it was not called
+    nc_status refusal;  // the argument of `refused`; NC_OK if it was not called
 } ending;
 
 static void note_refusal(void *ctx, const nc_trust_verdict *verdict) {

@@ -1,4 +1,4 @@
-/// The edges of trust/: keys in DER, files that are no pins, chains half broken, and errors that say which.
+/// Edge cases of trust/: keys in DER, files without pins, half-broken chains, and exact errors.
 #include "family.h"
 
 #include "trust/pin.h"
@@ -174,7 +174,7 @@ static void edges__a_wider_rule_of_nothing_does_not_open_a_pinned_host_regressio
         {"api.example:443", "**", true, 80, true},
         {"*.example:443", "**.example", false, 8080, true},
         {"api.example:443", "api.example", false, 80, true},
-        {"api.example:443", "api.example:80", false, 80, false}, // said of this very port
+        {"api.example:443", "api.example:80", false, 80, false}, // the exception names this port
         {"api.example:443", "api.example:80", false, 8080, true},
         {"*.example", "api.example", false, 80, false}, // the narrower one counts
         {"**", "api.example", false, 80, false},
@@ -226,7 +226,7 @@ static void edges__a_rule_is_named_by_its_hosts_and_no_byte_behind_them(void **s
 
 /* --- files of authorities and revocation lists --- */
 
-/// Loads a policy's authorities from files; the line says why not.
+/// Loads a policy's authorities from files. On failure `err` has the reason.
 static nc_status load(const nc_trust_options *options, const nc_file_ops *files, nc_error *err) {
     const nc_file_ops system = nc_file_ops_system();
     nc_root_store *roots = NULL;
@@ -265,7 +265,7 @@ static void write_file(const char *path, const char *text, off_t length) {
     assert_int_equal(length > 0 ? truncate(path, length) : 0, 0);
 }
 
-/// Tells of a file that is too large, then of none.
+/// Expects errors for a file that is too large and for a missing one.
 static void expect_unreadable(const nc_trust_options *options, const char *path) {
     write_file(path, "", (off_t)NC_TRUST_MAX_PEM_BYTES + 1);
     expect_line(options, NULL, "not a readable file of at most 16 MiB", 0);

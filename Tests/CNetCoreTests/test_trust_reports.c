@@ -1,4 +1,3 @@
-/// How often an observer is told.
 #include "harness.h"
 #include "trust/report.h"
 

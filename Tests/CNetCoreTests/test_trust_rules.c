@@ -400,7 +400,7 @@ static void rules__policies_differ_by_all_that_they_decide_by(void **state) {
             }
         }
     }
-    // The order of pins and of rules is nobody's business, nor is a pin that is there twice.
+    // The order of pins and of rules does not matter, nor does a duplicate pin.
     const nc_trust_rule again = RULE(.pins = reversed, .pin_count = 3);
     nc_trust *same = family_trust(&(nc_trust_options){.rules = &again, .rule_count = 1});
     assert_true(nc_trust_is_equal(same, policies[2]));

@@ -269,11 +269,11 @@ static void sources__formal_faults_count_where_a_server_brings_them(void **state
     const nct_wish none = {.is_authority = false};
     (void)state;
     assert_status(judge_wished(good, good), NC_OK);
-    assert_status(judge_wished(loose, good), NC_OK); // whom the caller trusts is trusted as he is
+    assert_status(judge_wished(loose, good), NC_OK); // certificates that the caller trusts are not checked further
     assert_status(judge_wished(good, loose), NC_ERR_TLS_CERTIFICATE);
     assert_status(judge_wished(bare, bare), NC_OK); // what is missing restricts nothing
     assert_status(judge_wished(good, bare), NC_OK);
-    assert_status(judge_wished(good, none), NC_ERR_TLS_CERTIFICATE); // a leaf signs for nobody
+    assert_status(judge_wished(good, none), NC_ERR_TLS_CERTIFICATE); // a leaf cannot issue certificates
 }
 
 static void sources__a_certificate_is_told_as_it_is(void **state) {

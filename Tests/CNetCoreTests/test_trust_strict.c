@@ -38,7 +38,7 @@ static const row rows[] = {
     {MIDDLE, {.extensions = {{"policyConstraints", "critical,requireExplicitPolicy:3"}}}, NULL, false},
     {ROOT, {.serial = "0"}, NULL, false},
     {ROOT, {.extensions = {{ISSUER_KEY, NULL}}}, NULL, false},
-    // Whoever owns such a name may have a certificate for it, though its customers share the suffix.
+    // The owner of such a name may have a certificate for it, although its customers share the suffix.
     {LEAF, {.extensions = {{NAMES, "DNS:www.example.com,DNS:*.github.io"}}}, NULL, false},
     // Names.
     {LEAF, {.common_name = "other.example.com"}, "common name", false},

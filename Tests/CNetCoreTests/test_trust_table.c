@@ -86,7 +86,7 @@ static void table__r2_the_name_is_compared_unless_it_is_said_not_to(void **state
     options.skips_name_check = true;
     nc_trust_verdict verdict = family_judge(&options, chain, "elsewhere.example");
     assert_status(verdict.status, NC_OK);
-    assert_int_equal(verdict.notes, NC_NOTE_NAME_UNCHECKED); // and that is told
+    assert_int_equal(verdict.notes, NC_NOTE_NAME_UNCHECKED); // and it is reported
     // The chain is verified all the same.
     assert_status(family_status(&options, nc_slice_of(nct_made_pem(f.loner)), "localhost"), NC_ERR_TLS_UNTRUSTED);
     family_free(&f);
@@ -138,7 +138,7 @@ static void table__r5_pinned_certificates_are_the_only_anchors(void **state) {
         assert_status(family_status(&r.options, nc_slice_of(nct_made_pem(f.evil)), "localhost"), NC_ERR_PIN_MISMATCH);
         r.options.skips_name_check = true;
         assert_status(family_status(&r.options, chain, "other.example"), NC_OK);
-        // Nobody else is an anchor.
+        // No other certificate is an anchor.
         r.options = (nc_trust_options){.roots = NC_ROOTS_PINNED, .rules = &r.rule, .rule_count = 1};
         assert_status(family_status(&r.options, chain, "localhost"), NC_OK);
         assert_status(family_status(&r.options, nc_slice_of(nct_made_pem(f.loner)), "localhost"), NC_ERR_TLS_UNTRUSTED);
@@ -154,7 +154,7 @@ static void table__r5_pinned_certificates_are_the_only_anchors(void **state) {
     family_free(&f);
 }
 
-/// The same intermediate, signed by somebody else: the chain leads to it as well as to the root.
+/// The same intermediate, issued by another authority. The chain leads to it as well as to the root.
 static void table__r5_a_pinned_certificate_may_be_another_way_up(void **state) {
     family f;
     one_rule r;
@@ -208,7 +208,7 @@ static void table__r6_invalid_chains_have_their_name_compared_and_no_decoys(void
     (void)keys(&r, &f, f.expired);
     r.options.accepts_invalid_chains = true;
     assert_status(family_status(&r.options, nc_slice_of(nct_made_pem(f.expired)), "localhost"), NC_OK);
-    // A pinned key that is sent along must have signed what stands before it.
+    // A pinned key in the chain must have signed the certificate before it.
     (void)keys(&r, &f, f.middle);
     r.options.accepts_invalid_chains = true;
     assert_status(family_status(&r.options, family_join(&f, f.leaf, f.middle, NULL), "localhost"), NC_OK);

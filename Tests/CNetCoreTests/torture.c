@@ -69,7 +69,7 @@ bool torture_wait_for_descriptors(size_t expected) {
         if (torture_now_ms() >= end_ms) {
             return false;
         }
-        // Nobody tells when a descriptor is closed; the wait ends as soon as the count is reached.
+        // A closed descriptor has no notification. The wait ends when the count is reached.
         usleep(500);
     }
     return true;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// What a stop at a system call is told by (PTRACE_O_TRACESYSGOOD).
+/// The signal that marks a stop at a system call (PTRACE_O_TRACESYSGOOD).
 enum { SYSCALL_STOP = SIGTRAP | 0x80 };
 
 static bool touches_files(uint64_t number) {
@@ -43,7 +43,7 @@ static void go_on(pid_t thread, int signal) {
     (void)ptrace(PTRACE_SYSCALL, thread, NULL, (void *)(intptr_t)signal);
 }
 
-/// Which signal a stopped thread is to get: those that only tell the tracer something are kept from it.
+/// Returns the signal to deliver to a stopped thread. Signals for the tracer alone are suppressed.
 static int signal_of(int how) {
     int signal = WSTOPSIG(how);
     return how >> 16 != 0 || signal == SYSCALL_STOP || signal == SIGSTOP || signal == SIGTRAP ? 0 : signal;

@@ -1,5 +1,5 @@
-/// Prints the MD5 and SHA-256 of "abc" in a process whose OpenSSL may be told to use FIPS algorithms alone, and first
-/// whether plain OpenSSL still has MD5. Its caller sets OPENSSL_CONF.
+/// Prints the MD5 and SHA-256 of "abc" in a process whose OpenSSL may be limited to FIPS algorithms. First prints if
+/// plain OpenSSL still has MD5. The caller sets OPENSSL_CONF.
 #include <netcore.h>
 #include <openssl/evp.h>
 #include <stdio.h>

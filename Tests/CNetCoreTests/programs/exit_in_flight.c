@@ -1,8 +1,8 @@
-/// Ends in the middle of things: TLS transfers are under way when main returns or somebody calls exit().
+/// Exits with TLS transfers in flight: main returns, or a thread calls exit().
 ///
 ///     exit_in_flight return|exit-thread|no-sink|released|two-engines MICROSECONDS
 ///
-/// The time is how long the transfers get before the end, so that many runs end at many moments.
+/// The time is the delay before the exit, so that many runs end at many moments.
 #include "torture.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/// Says which descriptors it was born with, and judges them.
+/// Prints the inherited descriptors and checks them.
 ///
 ///     list_descriptors KNOWN…
 ///
-/// The standard three and those named are expected. Pairs of AF_UNIX sockets are libcurl's own wake-ups, the documented
-/// exception: the exit code is how many of them there are, at most 100. Anything else is an inheritance that should
-/// not be: it is named on standard error, and the exit code is 101.
+/// The standard three and the named ones are expected. Pairs of AF_UNIX sockets are libcurl's own wake-ups, the
+/// documented exception: the exit code is their number, at most 100. Any other descriptor is printed on standard
+/// error, and the exit code is 101.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/// Weighs transfers: many open at once on one engine, with the servers in a process of their own.
+/// Measures the memory of many concurrent transfers on one engine, with the servers in another process.
 ///
 ///     weigh open|tls|waiting|idle COUNT
 ///
-/// open and tls: COUNT transfers in the middle of their bodies at the same time, all of which then complete; waiting:
-/// COUNT requests that wait for a slot; idle: the CPU time of COUNT slow transfers during two seconds. Prints resident
-/// memory (or time) and the aim; fails only when a transfer does.
+/// open and tls: COUNT transfers in the middle of their bodies, which all complete. waiting: COUNT requests that wait
+/// for the limit. idle: the CPU time of COUNT slow transfers during two seconds. Prints resident memory (or time) and
+/// the target. Fails only if a transfer does.
 #include "serving.h"
 
 #include <netcore/transfers.h>
@@ -47,12 +47,12 @@ static double cpu_ms(void) {
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
 }
 
-/// Says what came out beside what is aimed at.
+/// Prints the result and the target.
 static void report(const weighing *at, double value, const char *unit) {
     printf("%s %zu: %.1f %s (aim %.0f)\n", at->what, at->count, value, unit, at->aim);
 }
 
-/// Tells when all transfers have come to where they are weighed.
+/// Reports that all transfers have reached the point of the measurement.
 typedef struct arrivals {
     nc_trace_point point;
     size_t expected;
