@@ -1,6 +1,6 @@
 import Testing
 
-/// Every trust fixture through `nk`, with a new handshake and with a resumed one.
+/// Every trust fixture through `nk`: with a handshake, and by `nk trust`, which evaluates a chain from a file.
 struct TrustSceneTests {
     /// curl's exit codes for the outcomes.
     private static let codes: [String: Int32] = [

@@ -10,7 +10,7 @@ struct EndpointTests {
         var path = "cities"
     }
 
-    /// One that says everything.
+    /// An endpoint that sets every property.
     private struct Everything: Endpoint {
         typealias Value = JSONValue
         var path: String { "things" }
@@ -200,7 +200,7 @@ struct EndpointTests {
         #expect(server.received(1).values(named: "Authorization") == ["Own 1"])
     }
 
-    // Y21, Y26: a value is sent as often as one likes, at once too, and keeps nobody.
+    // In YTKNetwork a request can be sent only once at a time, and it retains its accessories (Y21, Y26).
     @Test func oneEndpointIsSentManyTimesAtOnce() async throws {
         stub.answer("*", with: .json("[]"))
         let agent = agent

@@ -9,7 +9,7 @@ struct ErrorCatalogueTests {
         try String(contentsOfFile: Self.root + "/" + path, encoding: .utf8)
     }
 
-    /// The cells of the catalogue's rows.
+    /// Returns the cells of the table's rows.
     private func rows() throws -> [[String]] {
         try text("docs/errors.md").split(separator: "\n").compactMap { line in
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
@@ -37,7 +37,7 @@ struct ErrorCatalogueTests {
             }
             return "\(parts[at + 4]) `\(parts[at + 1])`"
         }
-        // A download's bad status is a code of its own in C alone.
+        // A download's bad status has its own code only in C.
         let listed = try rows().filter { $0[2] != "—" && $0[0] != "50" }.map { "\($0[0]) \($0[2])" }
         #expect(known.count > 70 && Set(listed) == Set(known) && listed.count == known.count)
     }

@@ -1,11 +1,11 @@
 import NetKit
 import Testing
 
-/// Words that no message may tell; they are put wherever a request can carry a secret.
+/// A secret that no message may contain. The tests put it into every part of a request that can carry one.
 let canary = "canary"
 
 extension Request where Value == Bytes {
-    /// Carries secrets in its userinfo, query and fields.
+    /// Returns a request with secrets in its userinfo, query and fields.
     static func withSecrets(_ path: String, on server: LoopbackServer) -> Request {
         var request = Request("\(server.url(path, userinfo: "\(canary):\(canary)"))?token=\(canary)#\(canary)")
         request.headers["X-Key"] = canary
@@ -14,7 +14,7 @@ extension Request where Value == Bytes {
     }
 }
 
-/// Sends and checks what is true of every failure: its code, its number, that it is one line and tells no secret.
+/// Sends the request and checks its failure: the code, the native number, one line, and no secret in it.
 @discardableResult
 func expectFailure(
     _ code: NetError.Code, native: Int? = nil, of request: Request<some Sendable>, from agent: Agent = Agent(),

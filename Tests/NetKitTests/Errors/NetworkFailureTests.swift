@@ -34,7 +34,7 @@ struct NetworkFailureTests {
         #expect(error.response?.url.contains("@") != true)
     }
 
-    /// Where Foundation on Linux says -1 to all of it.
+    /// Foundation on Linux reports -1 for all of these.
     @Test func everyFailureHasACodeOfItsOwn() async throws {
         let deaf = try ReservedPort(acceptsConnections: false)
         let silent = try ReservedPort(acceptsConnections: true)

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// What is refused before anything is sent.
+/// Requests that are refused before they are sent.
 struct RefusedRequestTests {
     @Test(
         arguments: [

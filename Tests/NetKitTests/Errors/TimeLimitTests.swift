@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// Each limit ends what is silent; nothing here depends on how long it takes.
+/// Each limit ends a silent transfer. No assertion depends on elapsed time.
 struct TimeLimitTests {
     // CURLE_OPERATION_TIMEDOUT.
     private static let native = 28
@@ -53,8 +53,8 @@ struct TimeLimitTests {
         try await expectFailure(.totalTimedOut, native: Self.native, of: request)
     }
 
-    /// Cut to whole seconds it would be none, and every request would fail at once: a busy machine needs some tries,
-    /// a limit of nothing fails them all.
+    /// If the limit were truncated to whole seconds, every request would fail immediately. A busy machine may need some
+    /// attempts, but a limit of 0 fails all of them.
     @Test(arguments: LimitKind.allCases)
     func aLimitBelowASecondIsNotCutToNothing(kind: LimitKind) async throws {
         let server = try LoopbackServer(.valid)
@@ -128,7 +128,7 @@ struct TimeLimitTests {
         let agent = Agent(configuration)
         let holder = Task { await ending(of: Request<Bytes>(server.url("/")), from: agent) }
         try await server.waitForStalled(1)
-        // Of two that cannot start, one has the only place to wait: the other one ends at once.
+        // Neither can start, and only one may wait. The other one ends immediately.
         let endings = await withTaskGroup(of: Ending.self) { group in
             for _ in 0..<2 {
                 group.addTask { await ending(of: Request<Bytes>(server.url("/")), from: agent) }

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What becomes of a stored response when its server speaks of it anew (RFC 9111, 4.3.4 and 4.3.5).
+/// Updates of a stored response by later responses of its server (RFC 9111, 4.3.4 and 4.3.5).
 @Suite(.timeLimit(.minutes(5)))
 struct CacheFresheningTests {
     private static let whole: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
@@ -10,7 +10,7 @@ struct CacheFresheningTests {
     private let request = Request<Bytes>("/")
     private let head = Request<Bytes>("/", method: .head)
 
-    /// Stores a response, and lets its time pass.
+    /// Stores a response and lets its lifetime pass.
     private func store(_ fields: Headers = whole, status: Int = 200, then more: StubReply...) async throws {
         let reply = StubReply(status: status, headers: fields, body: [.text("1")])
         scene.stub.answer("/", method: .get, with: [reply] + more)
@@ -35,7 +35,7 @@ struct CacheFresheningTests {
         #expect(try await scene.agent.send(request).bytes.text == "2")
     }
 
-    /// The older body under the newer version's tag would be held for good: the server would go on to confirm it.
+    /// Otherwise the old body would get the new version's tag, and the server would confirm it on every validation.
     @Test(
         arguments: [
             (["ETag": "W/\"a\""], ["ETag": "W/\"b\""]), (["ETag": "\"a\""], ["ETag": "W/\"b\""]),
@@ -78,7 +78,7 @@ struct CacheFresheningTests {
         #expect(try await decision == .fetch(.absent))
     }
 
-    /// A resource that has come into being is not what its absence was.
+    /// A HEAD with a success cannot refresh the stored response of a resource that did not exist then.
     @Test(arguments: [404, 410, 301, 203])
     func aHeadThatSucceedsMakesAnotherStatusNotFreshAgain(status: Int) async throws {
         try await store(status: status, then: .text("2"))
@@ -103,7 +103,7 @@ struct CacheFresheningTests {
         #expect(try await scene.agent.cached(asking[1]).decision == .use(.fresh))
     }
 
-    /// Who keeps what came without a Date takes the time at which it came for it (RFC 9110, 6.6.1).
+    /// If a response has no Date, the time of its receipt counts (RFC 9110, 6.6.1).
     @Test(arguments: [Method.get, .head])
     func whatSpeaksOfAResponseWithoutADateMakesItFreshFromNowOn(method: Method) async throws {
         let news: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
@@ -118,7 +118,7 @@ struct CacheFresheningTests {
         #expect(stored.headers.values(named: "Age") == ["59"])
     }
 
-    /// Some servers send a type of their own in each 304 (RFC 9111, 3.2).
+    /// Some servers send another Content-Type in each 304 (RFC 9111, 3.2).
     @Test(
         arguments: [CacheRules.server(), .app(60)],
         [

@@ -2,8 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What a request that changes something makes of what is stored, also where a redirect carries it on
-/// (RFC 9111, 4.4).
+/// Invalidation of stored responses by unsafe requests, also through redirects (RFC 9111, 4.4).
 @Suite(.timeLimit(.minutes(5)))
 struct CacheInvalidationTests {
     private let scene = CacheScene(.server())
@@ -56,7 +55,7 @@ struct CacheInvalidationTests {
             #expect(await change("/cart", .post) == .answered)
         }
         #expect(try await !isStored("/there"))
-        // A GET changes nothing there, and another origin has no say.
+        // A GET invalidates nothing, and a response cannot invalidate another origin's entries.
         #expect(try await isStored("http://other/there"))
     }
 
@@ -74,14 +73,14 @@ struct CacheInvalidationTests {
         scene.stub.answer("/a", method: .put, with: StubReply(body: [.text("x"), .fail(NetError(.cutShort, "cut"))]))
         #expect(await change("/a", .put) == .failed(.cutShort))
         #expect(try await !isStored("/a"))
-        // Nobody knows of a change that nothing came back of.
+        // A request without a response invalidates nothing.
         try await store("/b")
         scene.stub.answer("/b", method: .put, with: .failure(.refused))
         #expect(await change("/b", .put) == .failed(.refused))
         #expect(try await isStored("/b"))
     }
 
-    /// It may tell what was there before the change, and would hide the change for as long as it is fresh.
+    /// Such a response may be older than the change, and would hide it while it is fresh.
     @Test(arguments: [200, 304])
     func whatWasAskedForBeforeAChangeIsNotStoredBehindIt(status: Int) async throws {
         let gate = StubGate()

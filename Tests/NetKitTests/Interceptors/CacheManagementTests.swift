@@ -3,7 +3,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What a program does with the cache beside sending.
+/// Operations on the cache other than sending.
 @Suite(.timeLimit(.minutes(5)))
 struct CacheManagementTests {
     private let scene = CacheScene(.app(50))

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// A newer answer that is not stored: whether the older one is still what there is (RFC 9111, 4.3.3).
+/// Newer responses that are not stored: whether the stored one stays valid (RFC 9111, 4.3.3).
 @Suite(.timeLimit(.minutes(5)))
 struct CacheSupersedingTests {
     private static let fresh: Headers = ["Cache-Control": "max-age=60"]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NetKit
 
-/// The jar's cookies tell users apart, however a URL spells its host and wherever redirects lead.
+/// Cookies separate the cached responses of users, for every spelling of a host and across redirects.
 @Suite(.timeLimit(.minutes(5)))
 struct CachingHostTests {
     private static let spellings = [
@@ -19,7 +19,7 @@ struct CachingHostTests {
         return Agent(configuration)
     }
 
-    /// A server that gives each user a session, and a page that says whose it is.
+    /// Creates a server with a session for each user, and a page that names the session's user.
     private func makeServer() throws -> LoopbackServer {
         let server = try LoopbackServer()
         for user in ["1", "2"] {
@@ -55,7 +55,7 @@ struct CachingHostTests {
         }
     }
 
-    /// What the jar knows by one spelling tells users apart by the others.
+    /// A cookie that was set under one spelling of a host counts for the other spellings.
     @Test(arguments: [
         ("xn--bcher-kva.example", "b\u{FC}cher.example"), ("a.test", "%61.test"), ("127.0.0.1", "127.1"),
     ])
@@ -78,7 +78,7 @@ struct CachingHostTests {
             let reply = Reply(body: head + [byte] + Array("; Path=/\r\n\r\n".utf8), isRaw: true, ending: .close)
             server.script("/login", reply)
             _ = try await send("http://a.test:\(server.port)/login", by: agent)
-            // Told apart in a store that is kept for the next process, too.
+            // The responses are also separate in a store that the next process uses.
             let value = try await send("http://a.test:\(server.port)/me", .app(1000), by: agent).value
             #expect(value == page)
         }
@@ -106,7 +106,7 @@ struct CachingHostTests {
         await agent.shutdown()
     }
 
-    /// A cookie of a host that was not on the way changes nothing.
+    /// Cookies of a host that the redirects did not visit do not change the key.
     @Test func cookiesOfOtherHostsDoNotCount() async throws {
         let server = try makeServer()
         let agent = makeAgent()
@@ -119,7 +119,7 @@ struct CachingHostTests {
         await agent.shutdown()
     }
 
-    /// Another agent has the same store: its jar counts, or that it has none.
+    /// A second agent shares the store. Its own cookies decide, or that it has none.
     @Test func aStoreThatIsSharedKeepsTheOwner() async throws {
         let server = try makeServer()
         let store = MemoryCacheStore()
@@ -137,7 +137,8 @@ struct CachingHostTests {
         await jarless.shutdown()
     }
 
-    /// Behind the look, before the request: the answer is another user's than the key says.
+    /// The cookies change between the cache lookup and the request, so the response belongs to another user than the
+    /// key.
     @Test func anAnswerToCookiesThatChangedMeanwhileIsNotStored() async throws {
         struct Switching: Interceptor {
             let change: @Sendable () throws -> Void

@@ -3,7 +3,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Whose answers are whose, and what is told of it on the disk.
+/// Separation of users' responses, and the identity that is written to disk.
 @Suite(.timeLimit(.minutes(5)))
 struct CachingIdentityTests {
     private typealias Change = @Sendable (inout Request<String>) -> Void
@@ -26,7 +26,7 @@ struct CachingIdentityTests {
         let fields: Headers = ["Cache-Control": "max-age=50"]
         scene.stub.answer(
             "/", with: (0..<100).map { StubReply(headers: fields, body: [.text("\($0)")]) })
-        // The first two of each: what a name shows is what it gets again, and no other name gets it.
+        // Each user sends twice, gets the same response again, and no other user gets it.
         var seen: [String: Int] = [:]
         for (index, change) in Self.users.enumerated() {
             var request = Request<String>("/")
@@ -34,7 +34,7 @@ struct CachingIdentityTests {
             for _ in 0..<2 {
                 let value = try await scene.agent.send(request).value
                 if let owner = seen[value], owner != index {
-                    // What came to a request without cookies is nobody's in particular to a server's rules.
+                    // By the server's rules, a response to a request without cookies is not bound to a user.
                     #expect(owner == 0 && [5, 6].contains(index))
                 }
                 seen[value] = seen[value] ?? index
@@ -71,7 +71,7 @@ struct CachingIdentityTests {
         #expect(keys.count == ways.count)
     }
 
-    /// Where a redirect leads may hang on it, whatever the first URL holds.
+    /// A redirect's target may depend on the option, even if the first URL contains no dot segments.
     @Test(arguments: [CacheRules.app(50), .server()])
     func dotSegmentsThatAreKeptArePartOfEveryKey(rules: CacheRules) throws {
         let scene = CacheScene(rules) { $0.baseURL = nil }
@@ -171,7 +171,7 @@ struct CachingIdentityTests {
         let files = try FileManager.default.contentsOfDirectory(atPath: path)
         #expect(files.count >= 4)
         for file in files {
-            // Foundation loses memory where it reads an empty file.
+            // Foundation leaks memory when it reads an empty file.
             let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + file)
             guard let size = attributes[.size] as? any BinaryInteger, Int(clamping: size) > 0 else { continue }
             let data = FileManager.default.contents(atPath: path + "/" + file) ?? Data()
@@ -196,7 +196,8 @@ struct CachingIdentityTests {
         }
     }
 
-    /// An agent with a cache in this directory, as the next process has it; the answers of its requests.
+    /// Creates an agent with a cache in this directory, as a new process would, and returns the outcomes of its
+    /// requests.
     private func outcomes(at path: String, of requests: [Request<String>]) async throws -> [CacheReport.Outcome?] {
         let scene = CacheScene(.app(50), store: DiskCacheStore(directory: path))
         scene.stub.answer("*", with: .text("x"))

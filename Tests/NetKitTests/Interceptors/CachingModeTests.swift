@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// In which order the cache and the network are asked.
+/// The order of cache and network in each mode.
 @Suite(.timeLimit(.minutes(5)))
 struct CachingModeTests {
     private let scene = CacheScene()
@@ -20,7 +20,7 @@ struct CachingModeTests {
         scene.pass(1000)
         let stored = try await send(.app(5, .networkElseCache))
         #expect(stored.value == "2" && stored.cache?.outcome == .staleHit && stored.cache?.reason == .staleIfError)
-        // Another version's answer does not, and neither does one when the caller is at fault.
+        // A stored response of another version is not used. Neither is any if the caller caused the error.
         await #expect(throws: NetError.self) { try await send(.app(5, .networkElseCache) { $0.version = 1 }) }
         scene.stub.answer("/", with: .failure(.badURL))
         await #expect(throws: NetError.self) { try await send(.app(5, .networkElseCache)) }
@@ -259,7 +259,7 @@ struct CachingModeTests {
         await scene.caching.finish()
         #expect(try await send(rules).value == "2")
         await scene.caching.finish()
-        // What another version stored is not what this one knows.
+        // An entry of another version does not count as known.
         let other = try await send(.app(5, .nativeLoad) { $0.version = 1 })
         #expect(other.cache?.outcome == .network)
     }
@@ -283,7 +283,7 @@ struct CachingModeTests {
         #expect(scene.stub.requests[2].headers["If-None-Match"] == nil)
     }
 
-    /// On other methods If-None-Match would forbid what is asked (RFC 9110, 13.1.2).
+    /// On other methods If-None-Match would prevent the request from having an effect (RFC 9110, 13.1.2).
     @Test(
         arguments: [Method.post, .put, .patch, .delete, "QUERY"],
         [CacheMode.cacheElseNetwork, .networkElseCache, .staleIfError(.seconds(1))])
@@ -331,7 +331,7 @@ struct CachingModeTests {
         for request in [head, conditional] {
             #expect(try await scene.agent.send(request).cache?.outcome == .network)
         }
-        // What is stored does where the network fails.
+        // The stored response is used if the network fails.
         for (request, status) in [(head, 200), (conditional, 304)] {
             let answer = try await scene.agent.send(request)
             #expect(answer.source == .cache && answer.status == status && answer.bytes.isEmpty)

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Which parameters tell two requests of one cache apart.
+/// Parameters that are part of the cache key.
 struct CachingParametersTests {
     private func request(_ parameters: Parameters, _ method: NetKit.Method = .get) -> Request<String> {
         var request = Request<String>("x", method: method, parameters: parameters)

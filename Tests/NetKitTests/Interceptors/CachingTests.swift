@@ -150,7 +150,7 @@ struct CachingTests {
         #expect(try await scene.agent.send(post("a")).value == "1")
         #expect(try await scene.agent.send(post("b")).value == "2")
         #expect(try await scene.agent.send(post("a")).value == "1")
-        // Rules for all requests are for those that change nothing.
+        // Rules for all requests apply only to safe methods.
         let other = CacheScene(.app(50))
         other.stub.answer("/", with: .text("1"), .text("2"))
         for value in ["1", "2"] {
@@ -172,7 +172,7 @@ struct CachingTests {
                 #expect(answer.value == "\(index + 1)", "\(round)")
             }
         }
-        // A field that chooses nothing makes no other request.
+        // A field that selects no variant is not part of the key.
         let traced = Request<String>("/a", headers: ["X-Trace": "7"]).cached(.app(50))
         #expect(try await scene.agent.send(traced).value == "1")
     }
@@ -312,7 +312,7 @@ struct CachingTests {
         scene.stub.answer("/", with: .text("1"))
         _ = try await scene.agent.send(request)
         #expect(try await scene.agent.send(request).source == .cache)
-        // A second agent, as a second process would be.
+        // A second agent stands for a second process.
         let next = CacheScene(.app(50), store: DiskCacheStore(directory: folder.file("c")))
         #expect(try await next.agent.send(request).value == "1")
         #expect(next.stub.requests.isEmpty)

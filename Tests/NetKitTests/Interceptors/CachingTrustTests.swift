@@ -2,14 +2,14 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What was taken from whom one policy believes is not what another one would have got.
+/// A response that was received under one trust policy is not used under another.
 @Suite(.timeLimit(.minutes(5)))
 struct CachingTrustTests {
     private static let fresh: Headers = ["Cache-Control": "max-age=50"]
     private static let pin = "sha256/" + String(repeating: "A", count: 43) + "="
     private static let observer = TrustObserver(decide: { _ in true })
 
-    /// One policy for each thing that a policy can say.
+    /// One policy for each property of a policy.
     private static var policies: [TrustPolicy] {
         get throws {
             let changes: [(inout TrustPolicy) -> Void] = [
@@ -46,7 +46,7 @@ struct CachingTrustTests {
                 #expect(try await scene.agent.send(request).value == "\(index)")
                 var configuration = scene.agent.configuration
                 configuration.trust = policy
-                // Who brings no policy has the agent's, which is the same one.
+                // A request without a policy uses the agent's, which is equal here.
                 let other = Agent(configuration, transport: scene.stub)
                 #expect(try await other.send(Request<String>("/")).value == "\(index)")
             }
@@ -125,7 +125,7 @@ struct CachingTrustTests {
         let request = Request<Bytes>(server.url("/"))
         async let first = agent.send(request)
         try await server.waitForStalled(1)
-        // There and back: the response came by nobody knows which.
+        // The policy changed and changed back meanwhile, so it is unknown which one the response was received under.
         try agent.setTrust(TrustPolicy(minimumVersion: .tls1_3))
         try agent.setTrust(TrustPolicy())
         server.releaseStalled()
@@ -150,7 +150,7 @@ struct CachingTrustTests {
     }
 
     @Test func nothingThatAPolicyCanSayIsLeftOut() {
-        // Who adds something to a policy adds it to the policy's digest as well.
+        // A new property of the policy must also be added to its digest.
         #expect(Mirror(reflecting: TrustPolicy()).children.count == 17)
         #expect(Mirror(reflecting: PinRule("a", pins: [])).children.count == 7)
     }

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What is made of a response on its way, codings that are undone and redirects that are followed, is part of it.
+/// Decoding and redirect options are part of the cache key, because they change the stored response.
 @Suite(.timeLimit(.minutes(5)))
 struct CachingWayTests {
     private static let fresh: Headers = ["Cache-Control": "max-age=50"]

@@ -6,7 +6,7 @@ struct CallHooksTests {
     fileprivate let stub = StubTransport()
     fileprivate let log = Collected<String>()
 
-    /// Hooks that write down what they hear.
+    /// Returns hooks that record their notifications.
     fileprivate func hooks() -> CallHooks {
         let log = log
         var hooks = CallHooks()
@@ -41,7 +41,7 @@ struct CallHooksTests {
         return Agent(configuration, transport: stub)
     }
 
-    // C10: the after-hook ran before the caller was told.
+    // In CTNetworking the after-hook ran before the caller was notified (C10).
     @Test func hooksOfASuccessRunInOrderAndTheLastWhenTheCallerIsTold() async throws {
         stub.answer("*", with: .text("x"))
         let log = log
@@ -65,7 +65,7 @@ struct CallHooksTests {
             ])
     }
 
-    // C8: every failure was "no network".
+    // In CTNetworking every failure was "no network" (C8).
     @Test(arguments: [
         (StubReply.failure(.reset), NetError.Code.reset), (.status(404), .unacceptableStatus),
         (.text("x"), .unacceptableType), (.json("[1"), .undecodable),
@@ -101,7 +101,7 @@ struct CallHooksTests {
         #expect(log.values == ["did receive closed", "before failure", "after failure closed"])
     }
 
-    // C10: a veto kept the delegate from hearing, and not the block.
+    // In CTNetworking a veto suppressed the delegate, but not the block (C10).
     @Test func aBeforeHookStopsSuccessAndFailureForEverybody() async throws {
         stub.answer("*", with: .text("x"), .failure(.reset))
         var hooks = hooks()
@@ -157,7 +157,7 @@ struct CallHooksTests {
         #expect(log.values.last == "after success ")
     }
 
-    // C12: the check is one of the hooks, for those who want it, and not in everybody's way.
+    // CTNetworking always checks the network first (C12). Here the check is an optional hook.
     @Test func withoutANetworkNothingIsSent() async throws {
         stub.answer("*", with: .text("x"))
         let offline = agent(CallHooks.online { false })
@@ -167,7 +167,7 @@ struct CallHooksTests {
         #expect(await ending(of: Request<Bytes>("x"), from: agent()) == .answered)
     }
 
-    // C11: parallel loads of one manager overwrote each other's results.
+    // In CTNetworking parallel loads of one manager overwrote each other's results (C11).
     @Test func manyCallsAtOnceEachHearOfTheirOwn() async throws {
         let stub = StubTransport { request in .text(request.path) }
         let wrong = Counter()
@@ -190,7 +190,7 @@ struct CallHooksTests {
 }
 
 extension CallHooksTests {
-    /// Who began it has given up, and it is tried again for another one.
+    /// The call's owner is cancelled, and the request is sent again for a duplicate.
     @Test(.timeLimit(.minutes(5)))
     func aCallThatGoesOnForOthersIsNotKept() async throws {
         let hooks = CallHooks()

@@ -25,7 +25,7 @@ struct ChainTests {
         #expect(log.values == ["a out send", "b out send", "c out send", "c back 200", "b back 200", "a back 200"])
     }
 
-    /// Where an interceptor and the transport were asked.
+    /// Records where an interceptor and the transport ran.
     private struct Whereabouts: Interceptor, Transport {
         let seen = Collected<Bool>()
 
@@ -226,7 +226,7 @@ struct ChainTests {
 }
 
 extension Array where Element: Sendable {
-    /// The elements one by one.
+    /// The elements, one by one.
     fileprivate var async: AsyncStream<Element> {
         AsyncStream { continuation in
             for element in self {

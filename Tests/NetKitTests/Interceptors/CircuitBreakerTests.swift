@@ -154,7 +154,7 @@ struct CircuitBreakerTests {
             time.advance(by: .milliseconds(100))
         }
         #expect(breaker.hostCount <= 1_025)
-        // What has failed lately counts as ever.
+        // Hosts with recent failures are not evicted.
         await open()
         #expect(breaker.state(of: "http://a/") == .open)
         for number in 0..<1_100 {

@@ -8,7 +8,7 @@ struct CredentialRefreshTests {
 
     private let refreshes = Counter()
 
-    /// A service that takes the token "new" alone.
+    /// Creates a service that accepts only the token "new".
     private func service(_ answer: @escaping @Sendable () -> StubReply = { .status(401) }) -> StubTransport {
         StubTransport { asked in
             switch asked.path {
@@ -34,7 +34,7 @@ struct CredentialRefreshTests {
         return (Agent(configuration, transport: transport), interceptor)
     }
 
-    /// How many of these many calls at once ended how.
+    /// Sends this many concurrent calls and counts their outcomes.
     private func endings(of count: Int, from agent: Agent) async -> [Ending: Int] {
         await withTaskGroup(of: Ending.self) { group in
             for _ in 0..<count {
@@ -123,7 +123,7 @@ struct CredentialRefreshTests {
 
     @Test func theRefreshMayGoThroughTheAgentThatWaitsForIt() async throws {
         let place = Collected<Agent>()
-        defer { place.removeAll() }  // The agent holds the closure, which holds the agent.
+        defer { place.removeAll() }  // Breaks the cycle: the agent holds the closure, which holds the agent.
         let stub = StubTransport { asked in
             if asked.path == "/refresh" {
                 return asked.headers["X-Token"] == nil ? .text("new") : .status(500)
@@ -140,7 +140,7 @@ struct CredentialRefreshTests {
 
     @Test func aRefreshThatIsRefusedItselfDoesNotWaitForItself() async throws {
         let place = Collected<Agent>()
-        defer { place.removeAll() }  // The agent holds the closure, which holds the agent.
+        defer { place.removeAll() }  // Breaks the cycle: the agent holds the closure, which holds the agent.
         let stub = StubTransport { _ in .status(401) }
         let (agent, _) = agent(stub) { _ in
             try await place.values[0].send(Request<String>("refresh")).value
@@ -179,7 +179,7 @@ struct CredentialRefreshTests {
         #expect(refreshes.value == 1)
     }
 
-    /// Otherwise who sends such bodies alone would be refused for ever.
+    /// Otherwise an app that sends only such bodies would be refused every time.
     @Test func aBodyThatCanBeReadOnceIsNotSentAgainAndTheNextOneGoesWithTheNewToken() async throws {
         let stub = service()
         let (agent, _) = agent(stub) { _ in "new" }
@@ -209,7 +209,7 @@ struct CredentialRefreshTests {
         #expect(refreshes.value == 1)
     }
 
-    // MARK: What an answer means
+    // MARK: Meaning of responses
 
     @Test(arguments: [200, 400])
     func anIdentifierInTheBodyTellsThatTheTokenIsOver(status: Int) async throws {
@@ -274,7 +274,7 @@ struct CredentialRefreshTests {
             await Task.yield()
         }
         refresh.replace(other)
-        // Who waited for the refresh is told at once.
+        // The call that waited for the refresh ends immediately.
         let told = await call.value
         #expect((try? told.get()) == other)
         #expect(failureCode(of: told) == (other == nil ? .authentication : nil))
@@ -348,7 +348,7 @@ struct CredentialRefreshTests {
 }
 
 extension Result where Success == String, Failure == NetError {
-    /// What a request's text is, or why there is none.
+    /// Sends the request. The result is its text or its error.
     fileprivate init(of request: Request<String>, from agent: Agent) async {
         do throws(NetError) {
             self = .success(try await agent.send(request).value)

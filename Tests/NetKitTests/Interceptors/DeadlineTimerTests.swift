@@ -26,7 +26,7 @@ struct DeadlineTimerTests {
         _ = timer.add(after: .milliseconds(1)) { rung.open() }
         try await rung.opened()
         timer.remove(late)
-        // After the last one has ended it begins again.
+        // The timer was idle, and starts again.
         let again = Gate()
         _ = timer.add(after: .seconds(1 << 40)) {}
         _ = timer.add(after: .milliseconds(1)) { again.open() }

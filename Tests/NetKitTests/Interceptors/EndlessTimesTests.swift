@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Times that are as long as one can say, for those who mean "for ever".
+/// The longest possible durations, which mean "no limit".
 @Suite(.timeLimit(.minutes(5)))
 struct EndlessTimesTests {
     private static let forEver = Duration.seconds(Int64.max)

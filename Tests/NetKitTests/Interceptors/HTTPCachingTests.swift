@@ -2,14 +2,14 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// A private cache by RFC 9111, in the order of its chapters: what came first, then what is asked, after how long.
+/// A private cache by RFC 9111. Each test gives the stored response, the second request, and the time between them.
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPCachingTests {
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
     private static let later = "Sun, 06 Nov 1994 09:49:37 GMT"
     private let scene = CacheScene(.server())
 
-    /// What becomes of a second request: from the cache, on a condition, or from the network.
+    /// Returns the outcome of a second request: from the cache, validated, or from the network.
     private func outcome(
         _ fields: Headers, after seconds: Int = 0, _ asking: Headers = [:], first: Headers = [:], status: Int = 200,
         second: StubReply = .text("2")
@@ -143,7 +143,7 @@ struct HTTPCachingTests {
         #expect(scene.stub.requests.count == 1)
     }
 
-    /// A condition is one on a success (RFC 9110, 13.2.1).
+    /// Conditions apply only if the response would be a success (RFC 9110, 13.2.1).
     @Test(
         arguments: [["If-None-Match": "\"a\""], ["If-None-Match": "*"], ["If-Modified-Since": date]] as [Headers],
         [(203, 304), (404, 404), (410, 410), (301, 301), (500, 500)])
@@ -164,7 +164,7 @@ struct HTTPCachingTests {
         #expect(scene.stub.requests[1].headers.values(named: "If-None-Match") == ["\"mine\""])
     }
 
-    /// What is stored is of another version than what the caller has: the server speaks of the caller's.
+    /// The stored version differs from the caller's, and the 304 confirms the caller's.
     @Test(
         arguments: [
             (["If-None-Match": "W/\"b\""], ["ETag": "W/\"b\""]), (["If-None-Match": "\"b\""], [:]),
@@ -189,7 +189,7 @@ struct HTTPCachingTests {
         _ = try await scene.agent.send(Request<Bytes>("/"))
         let part = try await scene.agent.send(Request<Bytes>("/", headers: ["Range": range]))
         #expect(part.status == 206 && part.bytes.text == text && part.headers["Content-Range"] == place)
-        // What cannot be had from it goes to the server.
+        // A range that the entry cannot serve is requested from the server.
         _ = try await scene.agent.send(Request<Bytes>("/", headers: ["Range": "bytes=0-0,2-2"]))
         _ = try await scene.agent.send(Request<Bytes>("/", headers: ["Range": "bytes=0-0", "If-Range": "\"x\""]))
         #expect(scene.stub.requests.count == 3)
@@ -209,7 +209,7 @@ struct HTTPCachingTests {
         for (headers, text) in asked {
             #expect(try await scene.agent.send(Request<Bytes>("/", headers: headers)).bytes.text == text)
         }
-        // What changes the resource takes all of them out of reach.
+        // An unsafe request invalidates all variants.
         scene.stub.answer("/", method: .put, with: .status(204))
         _ = try await scene.agent.send(Request<Bytes>("/", method: .put))
         let answer = try await scene.agent.send(Request<Bytes>("/", headers: ["Foo": "1"]))
@@ -259,7 +259,7 @@ struct HTTPCachingTests {
         for path in ["/", "/l", "/c"] {
             #expect(try await !isStored(path))
         }
-        // Another origin has no say.
+        // A response cannot invalidate another origin's entries.
         _ = try await scene.agent.send(Request<Bytes>("/"))
         scene.stub.answer("/", method: change.method, with: StubReply(headers: ["Location": "http://stub/"]))
         _ = try await scene.agent.send(Request<Bytes>("http://evil/", method: change.method))

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Users who show what they are only behind the cache, or by fields of their own.
+/// Users whose identity is added by interceptors after the cache, or by custom fields.
 @Suite(.timeLimit(.minutes(5)))
 struct HiddenIdentityTests {
     private typealias Apply = CredentialRefresh<String>.Apply
@@ -97,7 +97,7 @@ struct HiddenIdentityTests {
         #expect(try await agent.send(Request<String>("/me")).value == "data of nobody")
         #expect(try await agent.send(request("a")).cache?.outcome == .hit)
         if case .http = rules {
-            // What changes something takes the service's own away as well.
+            // An unsafe request also invalidates the user's own entry.
             _ = try await agent.send(request("a", .delete))
             #expect(try await agent.send(request("a")).cache?.outcome == .network)
         }

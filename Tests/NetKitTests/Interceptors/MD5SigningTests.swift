@@ -6,7 +6,7 @@ import Testing
 struct MD5SigningTests {
     private let stub = StubTransport { _ in .text("x") }
 
-    /// The signature in the URL, and what it was made of.
+    /// Returns the signature in the URL, and the text that it was computed from.
     private func sent(
         _ request: Request<Bytes>, style: MD5Signing.Style = .parameters,
         _ change: (inout Agent.Configuration) -> Void = { _ in }
@@ -32,12 +32,12 @@ struct MD5SigningTests {
     @Test func sortedParametersAndTheKeyAreDigested() async throws {
         let asked = try await sent(Request("x", parameters: ["b": "2", "a": "1"]))
         #expect(asked.text == "a=1&b=2PRIV")
-        // By md5sum(1).
+        // Computed with md5sum(1).
         #expect(asked.signature == "2232e614a7f1caac93d52481a5ddca64")
         #expect(stub.requests.last?.url == "http://h/api/x?a=1&b=2&sig=2232e614a7f1caac93d52481a5ddca64")
     }
 
-    // C17: other characters than ASCII were cut off.
+    // CTNetworking truncated non-ASCII text (C17).
     @Test func valuesAreDigestedUnescapedAndInUTF8() async throws {
         let asked = try await sent(
             Request(
@@ -76,7 +76,7 @@ struct MD5SigningTests {
         #expect(asked.text == #"v1/xc=1{"b":3}PRIV"#)
     }
 
-    // C16: parameters of every request were stored and not looked for.
+    // CTNetworking stored the parameters of every request and did not sign them (C16).
     @Test func parametersOfEveryRequestAreSignedToo() async throws {
         #expect(try await sent(Request("x", parameters: ["b": 2])) { $0.parameters = ["a": 1] }.text == "a=1&b=2PRIV")
     }

@@ -3,7 +3,7 @@ import NetKit
 @testable import NetKitTesting
 import Testing
 
-/// What is written behind a call is found by the next one.
+/// A call finds the entry that an earlier call is still writing in the background.
 @Suite(.timeLimit(.minutes(5)))
 struct PendingWriteTests {
     private static let fresh = StubReply(headers: ["Cache-Control": "max-age=600"], body: [.text("x")])
@@ -39,7 +39,7 @@ struct PendingWriteTests {
             _ = try await scene.agent.send(Request<String>("/a"))
             try await store.gate.waitForArrivals(1)
             let second = Task { try await scene.agent.send(Request<String>("/a")).cache?.outcome }
-            // Another key does not wait.
+            // A call with another key does not wait.
             #expect(try await scene.agent.send(Request<String>("/b")).cache?.outcome == .network)
             store.gate.open()
             #expect(try await second.value == .hit)
@@ -90,7 +90,7 @@ struct PendingWriteTests {
             }
         }
         agents.append(scene.agent)
-        defer { agents.removeAll() }  // The agent's hook holds it.
+        defer { agents.removeAll() }  // Breaks the cycle: the agent's hook holds the agent.
         scene.stub.answer("*", with: Self.fresh)
         _ = try await scene.agent.send(Request<String>("/a"))
         #expect(try await scene.agent.send(Request<String>("/a")).value == "x")
@@ -143,7 +143,7 @@ private final class GatedStore: CacheStore {
     }
 
     func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) {
-        // The cache's own secret is not what is waited for.
+        // The gate does not hold the cache's own secret.
         if entry.host.isEmpty {
             return try await kept.put(entry, for: key)
         }

@@ -36,7 +36,7 @@ struct RateLimitTests {
         for number in 0..<40_001 {
             _ = try limit.take(from: "http://i\(number)")
         }
-        // Those that were full have gone.
+        // Full buckets have been removed.
         #expect(limit.bucketCount == 40_001)
     }
 
@@ -136,7 +136,7 @@ struct RateLimitTests {
             return tasks
         }
         let first = try await begin(1...10)
-        // The first ones and the last one give up.
+        // The first ones and the last one are cancelled.
         for task in first.prefix(5) + first.suffix(1) {
             task.cancel()
             #expect(await task.value == .failed(.cancelled))

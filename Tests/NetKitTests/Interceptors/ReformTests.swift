@@ -14,7 +14,7 @@ struct ReformTests {
         return Agent(configuration, transport: stub)
     }
 
-    // H5: a refusal without an error object sent nothing and told nobody.
+    // In HZYNetwork a refusal without an error object sent nothing and reported nothing (H5).
     @Test func parametersThatWillNotDoAreToldAndNothingIsSent() async throws {
         let thrown = await #expect(throws: NetError.self) {
             try await wrapped(ValidateParameters { _, _ in throw Wrong(place: "name") })
@@ -30,7 +30,7 @@ struct ReformTests {
         #expect(await ending(of: Request<Bytes>("x", parameters: ["a": 1]), from: agent) == .answered)
     }
 
-    // C7: a validator that is missing, or says nothing, once meant "the token is over".
+    // In CTNetworking a missing validator, or one without a result, meant "the token has expired" (C7).
     @Test func aValidatorsOwnNetErrorIsThrownAsItIs() async throws {
         let agent = wrapped(ValidateParameters { _, _ in throw NetError(.authentication, "log in") })
         #expect(await ending(of: Request<Bytes>("x"), from: agent) == .failed(.authentication))
@@ -129,7 +129,7 @@ struct ReformTests {
         #expect(error?.response?.status == 500)
     }
 
-    // H6: a refusal of a response without an error object was a success.
+    // In HZYNetwork refusing a response without an error object was a success (H6).
     @Test func aResponseThatWillNotDoIsToldWithTheResponse() async throws {
         stub.answer("*", with: .text("bad"), .text("bad"), .text("bad", status: 404))
         for validate in [

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// A refresh that never ends holds no call without end.
+/// A refresh that never ends does not hold calls beyond their limits.
 @Suite(.timeLimit(.minutes(5)))
 struct RefreshEndingTests {
     private let stub = StubTransport()

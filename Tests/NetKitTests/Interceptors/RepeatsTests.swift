@@ -112,7 +112,7 @@ struct RepeatsTests {
             task.cancel()
             #expect(await task.value == .failed(.cancelled))
         }
-        // Returns when nothing is under way any more.
+        // Returns when nothing is in flight.
         await agent.shutdown()
         #expect(repeats.waitingCount == 0)
     }
@@ -217,7 +217,7 @@ struct RepeatsTests {
         var configuration = Agent.Configuration()
         configuration.interceptors = [repeats]
         let agent = Agent(configuration, transport: stub)
-        // One text to String, and two to a server.
+        // `String` treats the two as equal. To a server they are different.
         let (composed, decomposed) = ("\u{e9}", "e\u{301}")
         let tasks = [
             Request<String>("http://a/\(composed)"), Request("http://a/\(decomposed)"),
@@ -336,7 +336,7 @@ struct RepeatsTests {
         #expect(error?.nativeCode == numbers.values.first.map { Int($0) })
         gate.open()
         #expect(await first.value == .answered)
-        // Once it has ended, the next one is no repeat.
+        // When the first request has ended, the next one is not a duplicate.
         #expect(try await agent.send(Request<String>("/")).value == "y")
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import NetKit
 
 struct RequestSigningTests {
-    // RFC 4231, 4.2 to 4.8, but for the truncated one.
+    // RFC 4231, 4.2 to 4.8, without the truncated one.
     @Test(arguments: [
         (
             [UInt8](repeating: 0x0B, count: 20), "Hi There",

@@ -2,7 +2,7 @@
 import Testing
 
 struct RetryAfterTests {
-    // Seconds since 1970 of the date that RFC 9110 uses in its examples.
+    // The date of RFC 9110's examples, in seconds since 1970.
     private static let example = 784_111_777
 
     @Test(arguments: [

@@ -48,7 +48,8 @@ struct RetryTests {
             retry.baseDelay = .seconds(1)
             retry.maxElapsed = .seconds(5)
         }
-        // After one and three seconds there is time left; the third wait leads to the seventh.
+        // Retries start 1 s and 3 s after the first attempt. The third delay begins within the limit of 5 s and ends at
+        // 7 s.
         #expect(try await agent.send(Request<Bytes>("/")).status == 503)
         #expect(time.waits == [1, 2, 4].map { .seconds($0) })
     }
@@ -200,7 +201,8 @@ struct RetryTests {
         for _ in 0..<10 {
             _ = try await agent.send(Request<Bytes>("/"))
         }
-        // Four in reserve, of which the first call's half is lost, and half a retry for each call after it.
+        // The budget starts with four retries. The first call takes half of it, and each further call adds half a
+        // retry.
         #expect(stub.requests.count == 10 + 4 + 4)
         #expect(budget.remaining == 0)
     }

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What a hook makes of an answer that is about to be stored.
+/// Changes of a hook to a response before it is stored.
 @Suite(.timeLimit(.minutes(5)))
 struct StorableAnswerTests {
     private func scene(

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Users whose requests do not show who they are: a client certificate, a netrc file, an answer to a challenge.
+/// Users whose requests do not show their identity: a client certificate, a netrc file, credentials for a challenge.
 @Suite(.timeLimit(.minutes(5)))
 struct UnseenCredentialsTests {
     private typealias Configure = @Sendable (inout Agent.Configuration) -> Void
@@ -11,7 +11,7 @@ struct UnseenCredentialsTests {
 
     private let store = MemoryCacheStore()
 
-    /// An agent of another program with the same cache.
+    /// Creates another program's agent with the same cache.
     private func agent(
         _ rules: CacheRules, _ stub: StubTransport? = nil, change: (inout Agent.Configuration) -> Void = { _ in }
     ) -> Agent {
@@ -43,7 +43,7 @@ struct UnseenCredentialsTests {
                 var request = Request<String>("/")
                 request.trust = TrustPolicy(identity: identity)
                 #expect(try await agent(rules, stub).send(request).value == "\(index)")
-                // The agent's own certificate is as good as the request's.
+                // The agent's certificate counts like the request's.
                 let agent = agent(rules, stub) { $0.trust = TrustPolicy(identity: identity) }
                 #expect(try await agent.send(Request<String>("/")).value == "\(index)")
             }
@@ -80,7 +80,7 @@ struct UnseenCredentialsTests {
             try folder.write(Array("certificate of \(name)".utf8), to: "c.pem")
             #expect(try await agent(rules, stub).send(request).value == value)
         }
-        // One agent may have connections that were opened with the file as it was.
+        // This agent may reuse connections that were opened with the earlier file.
         let agent = agent(rules, stub)
         #expect(try await agent.send(request).value == "1")
         try folder.write(Array("certificate of a".utf8), to: "c.pem")
@@ -139,7 +139,7 @@ struct UnseenCredentialsTests {
 
     // MARK: Challenges
 
-    /// A server that answers nobody, and everybody with a page of his own.
+    /// A server that challenges requests without credentials, and has a page for each user.
     private static func personal() -> StubTransport {
         StubTransport { asked in
             for name in ["a", "b"] where asked.request.credentials == .basic(user: name, password: name) {
@@ -155,7 +155,7 @@ struct UnseenCredentialsTests {
         }
     }
 
-    /// The ways in which one of the names is shown where a challenge comes.
+    /// The ways to give a user's credentials for a challenge.
     private static let ways: [@Sendable (String) async throws -> Configure] = [
         { name in { $0.challengeHandler = { _ in .use(.basic(user: name, password: name)) } } },
         { name in { $0.transferHooks.challenge = { _ in .use(.basic(user: name, password: name)) } } },

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Which of several responses a request's fields choose (RFC 9111, 4.1).
+/// Selection of a stored response by a request's fields (RFC 9111, 4.1).
 @Suite(.timeLimit(.minutes(5)))
 struct VariantChoiceTests {
     private let scene = CacheScene(.server())

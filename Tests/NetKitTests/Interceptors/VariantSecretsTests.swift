@@ -2,12 +2,12 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What of the fields that choose a response is on the disk.
+/// Values of selecting fields that are written to disk.
 @Suite(.timeLimit(.minutes(5)))
 struct VariantSecretsTests {
     private static let names = ["Authorization", "Cookie", "X-Api-Key", "X-Account"]
 
-    /// A cache on a disk, and what it says of its keys.
+    /// Creates a cache on disk that reports its keys.
     private func scene(_ folder: TemporaryTree, _ rules: CacheRules) -> CacheScene {
         CacheScene(rules, store: DiskCacheStore(directory: folder.file("c")))
     }

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// What users of the agent would notice against a server that is not ours; the rest is in Tests/Interop.
+/// An agent's features against a third-party server. Tests/Interop has the other tests.
 @Suite(
     .enabled(
         if: OtherServer.isInstalled(OtherServer.python), "build/venv is missing; script/bootstrap --tests makes it"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NetKit
 
-/// One body has one meaning, whoever reads it: of several members of a name the last counts.
+/// All readers interpret a body alike: if a name occurs several times, its last member counts.
 struct DuplicateNameTests {
     private struct Who: Decodable, Sendable {
         struct Inner: Decodable, Sendable { var role: String }
@@ -60,7 +60,7 @@ struct DuplicateNameTests {
         #expect(value["a"] == Decimal(string: "18446744073709551615") && value["b"] == Decimal(string: "0.1"))
     }
 
-    /// What was null at last is nothing, and not what it was before.
+    /// If the last member is null, the value is null, not an earlier one.
     @Test func aNullThatComesLastCounts() async throws {
         var choices = JSONDecoding()
         choices.removesNulls = true

@@ -51,7 +51,7 @@ struct JSONValueTests {
     }
 
     @Test func bytesThatAreNoUTF8AreRefused() throws {
-        // The first byte that cannot stand there: 0xED may begin a character, but not with 0xA0 behind it.
+        // The offset is that of the first invalid byte. 0xED may begin a character, but not before 0xA0.
         let texts: [(bytes: [UInt8], offset: Int)] = [
             ([0x22, 0xC0, 0x80, 0x22], 1), ([0x22, 0xED, 0xA0, 0x80, 0x22], 2), ([0x22, 0xFF, 0x22], 1),
         ]

@@ -2,7 +2,7 @@ import FoundationEssentials
 import NetKit
 import Testing
 
-/// Shapes that are found by asking a type what it decodes.
+/// Shapes that are derived from the calls a type makes while it decodes.
 struct DerivedShapeTests {
     struct Place: Codable, Sendable {
         var x: Double
@@ -27,7 +27,7 @@ struct DerivedShapeTests {
         var isCapital: Bool
     }
 
-    /// A type, and what it says of a text: its shape has to say the same wherever it speaks at all.
+    /// Checks that a type's shape accepts each text that the type decodes.
     private func agree<Value: Decodable>(
         _ type: Value.Type, document: String, _ texts: [String], decoder: JSONDecoder = JSONDecoder()
     ) throws {
@@ -88,7 +88,7 @@ struct DerivedShapeTests {
         #expect(throws: NetError.self) { try JSONShape(for: Date.self, decoder: decoder) }
     }
 
-    /// Gets along without, or with something else: the shape has to as well.
+    /// Decodes without some members, or with other types, so the shape must accept both.
     struct Tolerant: Decodable {
         enum CodingKeys: CodingKey { case count, label, level, mark }
         init(from decoder: any Decoder) throws {
@@ -115,7 +115,7 @@ struct DerivedShapeTests {
             ])
     }
 
-    /// Asks for some members in ways that are no questions about a value.
+    /// Requests some members in ways that do not determine a value.
     struct Layered: Decodable {
         enum CodingKeys: CodingKey { case meta, rows, note, id, label }
         enum MetaKeys: CodingKey { case version }
@@ -146,7 +146,7 @@ struct DerivedShapeTests {
         #expect(try shape.check(#"{"note":"a"}"#, maxMismatches: 9).map(\.pointer) == ["/meta", "/id"])
     }
 
-    /// A number or a text.
+    /// A number or a string.
     enum Either: Decodable {
         case number(Int)
         case text(String)
@@ -168,7 +168,7 @@ struct DerivedShapeTests {
         }
     }
 
-    /// An object, or a text by itself.
+    /// An object, or only a string.
     struct Short: Decodable {
         enum CodingKeys: CodingKey { case name }
         var name: String
@@ -231,7 +231,7 @@ struct DerivedShapeTests {
         #expect(try JSONShape(for: Unlisted?.self) == .string.orNull)
     }
 
-    /// Takes a case that it does not know as one of its own.
+    /// Decodes an unknown case as one of its own.
     enum Forgiving: String, Decodable, CaseIterable {
         case a, b, unknown
         init(from decoder: any Decoder) throws {
@@ -247,7 +247,7 @@ struct DerivedShapeTests {
         #expect(try JSONShape(for: Numbered.self).check("18446744073709551615") == [])
     }
 
-    /// Types within types within types: each is asked once.
+    /// Deeply nested types. Each is examined once.
     struct A: Decodable { var a: Place; var b: Place; var c: Place; var d: Place; var e: Place; var f: Place? }
     struct B: Decodable { var a: A; var b: A; var c: A; var d: A; var e: A; var f: A? }
     struct C: Decodable { var a: B; var b: B; var c: B; var d: B; var e: B; var f: [B] }
@@ -260,7 +260,7 @@ struct DerivedShapeTests {
 }
 
 extension JSONShape {
-    /// `{"$type":"array","$items":S}` as `[S]`.
+    /// Replaces `{"$type":"array","$items":S}` by `[S]`.
     fileprivate var listed: JSONShape {
         guard let items = try? JSONValue(parsing: document)["$items"] else { return self }
         return (try? JSONShape(document: "[\(items)]")) ?? self

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Hostile and unusual answers to a request that expects a shape, over the wire.
+/// Hostile and unusual responses to a request with an expected shape, over a connection.
 @Suite(.timeLimit(.minutes(5)))
 struct ExpectationTests {
     private struct City: Decodable, Sendable, Equatable {
@@ -113,7 +113,7 @@ struct ExpectationTests {
 
     @Test func aLimitStopsAServerThatNeverEnds() async throws {
         let server = try LoopbackServer()
-        // The alphabet, over and over, for 2 GiB: in chunks, so that nothing tells how much there will be.
+        // 2 GiB of repeated alphabets, chunked so that no field announces the length.
         server.script(
             "/", Reply(headers: ["Content-Type: application/json"], patternLength: 1 << 31, chunkBytes: 64 << 10))
         let agent = Agent()

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// The vectors that the C tests read, through the Swift value.
+/// The vectors of the C tests, through the Swift type.
 struct ShapeVectorTests {
     @Test func everyVectorHasItsVerdictAndItsPlace() throws {
         let rows = try vectorTrees("json_shape.json")

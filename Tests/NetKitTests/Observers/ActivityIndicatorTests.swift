@@ -2,17 +2,17 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// AFNetworking's activity indicator: its states, its two delays and its counting.
+/// AFNetworking's activity indicator: its states, its two delays and its counter.
 struct ActivityIndicatorTests {
     private let time = StubTime()
 
-    /// An indicator whose delays pass when their gate is opened, and what it told.
+    /// An indicator whose delays pass when their gates open, and its notifications.
     private final class Shown: Sendable {
         private let list = Lock<[Bool]>([])
         var all: [Bool] { list.withLock { $0 } }
         func note(_ isVisible: Bool) { list.withLock { $0.append(isVisible) } }
 
-        /// So many words, and what came with them: each is told after the state has changed, on whatever thread.
+        /// Waits for this many notifications and returns them. Each arrives after the state has changed, on any thread.
         func words(_ count: Int) async -> [Bool] {
             while all.count < count {
                 await Task.yield()
@@ -78,7 +78,7 @@ struct ActivityIndicatorTests {
         try await end.waitForArrivals(1)
         indicator.increment()
         #expect(indicator.state == .active)
-        end.open()  // the old timer fires in vain
+        end.open()  // the old timer has no effect
         let last = gate()
         indicator.decrement()
         try await last.waitForArrivals(1)
@@ -95,7 +95,7 @@ struct ActivityIndicatorTests {
         indicator.increment()
         indicator.increment()
         #expect(indicator.count == 2 && indicator.state == .notActive)
-        indicator.isEnabled = true  // in the middle of two calls (A28)
+        indicator.isEnabled = true  // during two calls (A28)
         #expect(indicator.state != .notActive)
         await wait(for: indicator, until: .active)
         indicator.decrement()

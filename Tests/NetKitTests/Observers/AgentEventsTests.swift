@@ -8,7 +8,7 @@ struct AgentEventsTests {
 
     private func agent() -> Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
 
-    /// The words of what comes until a call is over, or what was asked for has come.
+    /// Returns the events, in words, until the call ends or the last expected one arrives.
     private func story(_ events: AgentEvents, until last: String = "stopped") async -> [String] {
         var words: [String] = []
         for await event in events {
@@ -196,7 +196,7 @@ struct AgentEventsTests {
         #expect(words == ["suspended", "resumed"])
     }
 
-    /// An observer in front of others lets it go on when it hears that it is held up.
+    /// The first observer resumes the call when it is notified of the pause.
     @Test func thatACallGoesOnIsToldBehindItsPause() async throws {
         struct Waker: Observer {
             let handle = Lock<CallHandle<Response<String>>?>(nil)
@@ -284,7 +284,7 @@ struct AgentEventsTests {
                 if event.word == "stopped" { break }
             }
         }
-        // Nobody reads any more, so nothing is told.
+        // The earlier stream has no reader, so it receives no event.
         let fresh = agent.events(keeping: 1)
         var reader = fresh.makeAsyncIterator()
         agent.suspend()
@@ -294,7 +294,7 @@ struct AgentEventsTests {
 }
 
 extension AgentEvent {
-    /// What happened, in a few words.
+    /// The event in a few words.
     var word: String {
         switch self {
         case .call(let event): event.story

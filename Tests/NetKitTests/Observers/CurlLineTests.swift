@@ -6,7 +6,7 @@ import Darwin
 import NetKit
 import Testing
 
-/// Lines are given to sh, with a curl in front of it that writes down its words.
+/// The lines run in sh, with a `curl` in `PATH` that records its arguments.
 struct CurlLineTests {
     private let folder: TemporaryFolder
 
@@ -14,7 +14,7 @@ struct CurlLineTests {
         folder = try TemporaryFolder()
     }
 
-    /// The words that curl gets, and what comes to its standard input.
+    /// Returns the arguments and the standard input that `curl` gets.
     private func words(of line: String) async throws -> (words: [String], input: [UInt8]) {
         try folder.write(
             Array("#!/bin/sh\nprintf '%s\\0' \"$@\" >\"$OUT.words\"\ncat >\"$OUT.input\"\n".utf8), to: "curl",

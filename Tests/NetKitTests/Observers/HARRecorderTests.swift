@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct HARRecorderTests {
-    /// What HAR 1.2 asks of an archive; a name that is missing fails the decoding.
+    /// The required members of HAR 1.2. Decoding fails if one is missing.
     struct Archive: Decodable {
         struct Log: Decodable {
             let version: String
@@ -122,7 +122,7 @@ struct HARRecorderTests {
 
     @Test(arguments: [
         ("?a=1&b", ["a=1", "b="]), ("?a==1&&c=?x#d=2&e", ["a==1", "c=?x"]), ("?", []), ("#?a=1", []),
-        // Marks of syntax with a combining accent behind them, and escapes that are none.
+        // Delimiters followed by a combining accent, and malformed escapes.
         ("?a=1&\u{301}b=\u{301}2", ["a=1", "\u{301}b=\u{301}2"]), ("?%+1=%zz%4&%41=%e2%82%ac", ["% 1=%zz%4", "A=€"]),
     ])
     func aQueryIsTakenApartAsServersDo(query: String, pairs: [String]) {
@@ -254,7 +254,7 @@ struct HARRecorderTests {
         #expect(try entries(of: recorder).map(\.response.status) == [200])
     }
 
-    /// Who began it has given up, and another one waits for what comes of it.
+    /// The call's owner is cancelled, and a duplicate waits for the result.
     @Test func whatGoesOnForOthersIsWrittenDownToItsEnd() async throws {
         let recorder = HARRecorder(maxExchanges: 1)
         try await JoinedCall { $0.observers = [recorder] }.run(Request("http://a/")) { #expect(recorder.count == 1) }

@@ -212,7 +212,7 @@ struct ObserverTests {
 }
 
 extension Event {
-    /// Whether it tells what an exchange meets on its way.
+    /// Whether the event is a detail of a transfer.
     var isDetail: Bool {
         switch change {
         case .suspended, .resumed, .headReceived, .redirected, .headDecided, .challenged, .bodyRenewed, .storing,
@@ -222,7 +222,7 @@ extension Event {
         }
     }
 
-    /// What happened, in a few words.
+    /// The event in a few words.
     var story: String {
         switch change {
         case .started: "started"

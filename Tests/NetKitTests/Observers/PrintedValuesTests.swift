@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What is printed in haste ends up in logs.
+/// Printed values hide secrets, because prints end up in logs.
 struct PrintedValuesTests {
     private func said(_ value: some Any) -> String {
         var dumped = ""
@@ -33,7 +33,7 @@ struct PrintedValuesTests {
         expectNoSecret(configuration, telling: "http://h.example/v1")
     }
 
-    /// Behind the last "@" may stand what makes one character of both.
+    /// A combining accent after the last "@" forms one `Character` with it.
     @Test(arguments: ["http://me:canary@", "http://me:can@canary@", "me:canary@", "http://me:canary@\u{301}"])
     func aProxyTellsItsPlaceAndNoSecret(front: String) {
         expectNoSecret(Proxy(front + "p.example:1"), telling: "p.example:1")
@@ -50,7 +50,7 @@ struct PrintedValuesTests {
         expectNoSecret(try await agent.stream(Request<Bytes>("/a?q=canary")), telling: "status: 200")
     }
 
-    /// An accent makes one character of itself and the mark before it.
+    /// A combining accent forms one `Character` with the preceding mark.
     @Test(arguments: ["?\u{301}canary", "#\u{301}canary", "?\u{301}a?canary", "#\u{301}?canary"])
     func anAccentHidesNoMark(end: String) async throws {
         let url = "http://h.example/path\(end)"

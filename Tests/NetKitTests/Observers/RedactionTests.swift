@@ -44,7 +44,7 @@ struct RedactionTests {
         ("/?next=%252Fa%253Ftoken%253Ds", "/?next=[hidden]"), ("/?q=100%2525", "/?q=100%2525"),
         ("/?next=https%253A%252F%252Fu%253Ap%2540a%252F", "/?next=[hidden]"),
         ("/?mail=me%40a.example", "/?mail=me%40a.example"),
-        // A mark is one, whatever accent follows it.
+        // A delimiter counts even if a combining accent follows it.
         ("http://a/?token=\u{301}s", "http://a/?token=[hidden]"),
         ("http://a/?q=1&\u{301}token=s", "http://a/?q=1&\u{301}token=[hidden]"),
         ("http://a/?\u{301}token=s", "http://a/?\u{301}token=[hidden]"),

@@ -16,7 +16,7 @@ struct RequestLogTests {
         return Agent(configuration, transport: stub)
     }
 
-    /// Without the call's number and without times, which differ.
+    /// The lines without the call's number and times, which vary.
     private var texts: [String] {
         lines.values.map { line in
             line.drop { $0 != " " }.dropFirst().split(separator: " ").map { Int($0) == nil ? $0 : "N" }.joined(

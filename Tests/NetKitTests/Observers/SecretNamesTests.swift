@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetKit
 
-/// One list of the names of secrets, for what is shown and for what is told apart.
+/// The list of secret names applies to redaction and to the identity of cached responses.
 @Suite(.timeLimit(.minutes(5)))
 struct SecretNamesTests {
     private static let canary = "CANARY"

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// CTNetworking's paging protocol, with something behind it.
+/// CTNetworking's paging protocol.
 @Suite(.timeLimit(.minutes(5)))
 struct PagerTests {
     private let stub = StubTransport()

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// One page after the other.
+/// Page after page.
 @Suite(.timeLimit(.minutes(5)))
 struct PagingTests {
     private struct Reply: Decodable, Sendable {
@@ -11,7 +11,7 @@ struct PagingTests {
         var next: String?
     }
 
-    /// A list of numbers from 1, in pages as the query wants them.
+    /// Returns a server with a list of numbers from 1, in pages that the query selects.
     private static func list(_ count: Int, first: Int = 1, cap: Int = .max) -> StubTransport {
         StubTransport { asked in
             let query = fields(asked.query)
@@ -123,7 +123,7 @@ struct PagingTests {
         #expect(stub.requests.map(\.query) == ["per_page=1&sort=up", "p=2", "p=3"])
     }
 
-    // MARK: What must not be
+    // MARK: Invalid pages
 
     @Test func aLinkToAnotherOriginIsRefused() async throws {
         let stub = StubTransport()
@@ -183,7 +183,7 @@ struct PagingTests {
         #expect(code == .pageRepeated)
         #expect(numbers == Array(1...length + 1))
         #expect(stub.requests.count == length + 1)
-        // It is over: nothing comes after it.
+        // Loading has ended: there is no further page.
         #expect(try await pager.loadNextPage()?.number == nil)
         #expect(pager.isLastPage)
     }
@@ -212,7 +212,7 @@ struct PagingTests {
                 items += page.value.items
             }
         }
-        // Two pages with equal items are two pages, because their cursors differ.
+        // Two pages with equal items are different pages if their cursors differ.
         #expect(items == [1, 2, 2])
         #expect(error?.code == .pageRepeated && error?.message.contains("\"A\"") == true)
         #expect(stub.requests.count == 3)

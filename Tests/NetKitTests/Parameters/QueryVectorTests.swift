@@ -2,7 +2,7 @@ import FoundationEssentials
 import NetKit
 import Testing
 
-/// The files of Tests/Vectors, which the C suite reads too.
+/// The files of Tests/Vectors that the C tests read too.
 struct QueryVectorTests {
     private static func vectors(_ name: String) throws -> [Parameters] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Vectors")
@@ -29,7 +29,7 @@ struct QueryVectorTests {
             order: option("order") == "given" ? .asGiven : .sorted)
     }
 
-    /// The vector's parameters, with the arrays that its "sets" names as sets.
+    /// Returns the vector's parameters. Arrays that "sets" names become sets.
     private static func parameters(_ vector: Parameters) throws -> Parameters {
         var parameters = try #require(vector["params"])
         if case .array(let names)? = vector["sets"] {

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Where a request's parameters go.
+/// Encoding of a request's parameters into its URL or body.
 struct RequestParametersTests {
     private func sent(_ request: Request<Bytes>) async throws -> StubRequest {
         let stub = StubTransport { _ in .text("") }

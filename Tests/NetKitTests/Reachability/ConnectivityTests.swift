@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What the way to the network does to calls: checks before them, waiting, modems, and retries.
+/// Reachability and calls: checks before them, waiting, cellular networks, and retries.
 struct ConnectivityTests {
     private let stub = StubTransport()
     private let path = StubPath(.notReachable)
@@ -86,7 +86,7 @@ struct ConnectivityTests {
         #expect(await code(socket, agent) == nil)
     }
 
-    // MARK: Modems
+    // MARK: Cellular networks
 
     @Test func aRequestThatMayNotGoOverAModemFailsBeforeItIsSent() async throws {
         path.set(PathState(.viaCellular, interface: "wwan0"))

@@ -4,10 +4,10 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Offline queues whose process is killed at any point, and those that come after it.
+/// Offline queues whose process is killed at any point, and the processes after it.
 @Suite(.timeLimit(.minutes(5)))
 struct OfflineKillTests {
-    /// Leads to a server on this machine, to which there is always a way.
+    /// Sends every request to a server on this machine, which is always reachable.
     private struct Leading: Interceptor {
         let server: String
 
@@ -21,7 +21,7 @@ struct OfflineKillTests {
     private static let count = 6
     private static let host = "http://a.example"
 
-    /// What a process does: keeps requests while there is no way, then has one, and sends until it is killed.
+    /// Runs one process: queues requests while the network is unreachable, then sends them until it is killed.
     private static func live(in folder: String, server: String, point: String, number: Int) async throws {
         let path = StubPath(.notReachable)
         let queue = try OfflineQueue(folder: folder, reachability: Reachability(path)) { _ in
@@ -54,7 +54,7 @@ struct OfflineKillTests {
             [path = path as String, url = url as String, point, number] in
             try await Self.live(in: path, server: url, point: point, number: number)
         }
-        // The next one is killed at its first answer, the last one lives.
+        // The next process is killed at its first response. The last one is not killed.
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, url = url as String] in
             try await Self.live(in: path, server: url, point: "answered", number: 1)
         }
@@ -81,7 +81,7 @@ struct OfflineKillTests {
             seen.append(number)
         }
         #expect(seen == seen.sorted() && Set(seen) == Set(0..<Self.count))
-        // Each process that was killed had one under way.
+        // Each killed process had one request in flight.
         #expect(seen.count <= Self.count + 2)
     }
 }

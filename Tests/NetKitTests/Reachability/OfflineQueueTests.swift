@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Requests that are kept while there is no way, and sent in order when there is one.
+/// Requests that are queued while the network is unreachable, and sent in order when it is reachable.
 struct OfflineQueueTests {
     private let stub = StubTransport()
     private let path = StubPath(.notReachable)
@@ -11,7 +11,7 @@ struct OfflineQueueTests {
     private let folder: TemporaryFolder
     private let told = Told()
 
-    /// What became of the kept ones.
+    /// Records the outcomes of queued requests.
     private final class Told: Sendable {
         private let list = Lock<[String]>([])
         private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -84,7 +84,8 @@ struct OfflineQueueTests {
         #expect(await code(Request<Bytes>("http://a.example/3"), agent) == .queued)
         #expect(stub.requests.isEmpty)
         #expect(queue.requests.map(\.id) == [1, 2, 3])
-        // A wait for the way may begin first; it is not to take up their lifetime at once.
+        // A wait for reachability may begin first. The simulated clock must not advance by that wait, or the requests
+        // would expire.
         time.hold(by: StubGate())
         let draining = Task { await agent.drain(queue) }
         path.set(.viaCellular)
@@ -301,7 +302,7 @@ struct OfflineQueueTests {
         #expect(await code(put("/1"), agent) == .queued)
         path.set(.viaWiFiOrWired)
         await told.wait(for: 1)
-        await agent.drain(queue)  // returns, because the first one goes on
+        await agent.drain(queue)  // returns, because the first drain continues
         first.cancel()
         await first.value
     }

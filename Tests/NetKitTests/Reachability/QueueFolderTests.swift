@@ -8,7 +8,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Whose a folder of kept requests is, and what else may lie in it.
+/// Ownership of a queue's directory, and foreign files in it.
 @Suite(.timeLimit(.minutes(5)))
 struct QueueFolderTests {
     private let scene: OfflineScene
@@ -17,7 +17,7 @@ struct QueueFolderTests {
         scene = try OfflineScene()
     }
 
-    /// A description as a queue writes it, with something else in it.
+    /// Returns a record as a queue writes it, with another id.
     private func description(of id: Int) -> [UInt8] {
         let text =
             #"{"expiresAt":9e9,"fields":[],"id":\#(id),"keptAt":1,"method":"PUT","url":"http://a.example/\#(id)"}"#
@@ -36,7 +36,7 @@ struct QueueFolderTests {
     }
 
     @Test func aDescriptionUnderAnotherNameIsLeftAlone() async throws {
-        // It would be sent, and then another name removed.
+        // Otherwise the queue would send the request and then remove a file of another name.
         try scene.folder.write(description(of: 7), to: "7.json")
         try scene.folder.write(description(of: 8), to: "+00000000008.json")
         try scene.folder.write(description(of: 9), to: "000000000009.json")

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What an offline queue keeps of a request, and through which failures.
+/// The parts of a request that an offline queue stores, and the failures after which it keeps the request.
 @Suite(.timeLimit(.minutes(5)))
 struct QueueKeepingTests {
     private let scene: OfflineScene
@@ -55,7 +55,7 @@ struct QueueKeepingTests {
         #expect(scene.stub.requests.map(\.path) == ["/1", "/1", "/2"] && scene.time.waits == [.seconds(1)])
     }
 
-    // MARK: What is kept
+    // MARK: Stored parts
 
     @Test func whatTheAgentAddsIsInTheURLOnce() async throws {
         let queue = try scene.queue()

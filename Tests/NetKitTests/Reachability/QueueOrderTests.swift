@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetKit
 
-/// Whose turn it is, while some are still being written down.
+/// The order of requests while some are still being written to disk.
 struct QueueOrderTests {
     private func record(_ number: Int) -> QueuedRequest {
         QueueRules(maxBodyBytes: 0, redaction: Redaction(), isWanted: { _ in true })

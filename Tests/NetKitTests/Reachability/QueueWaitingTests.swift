@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What an offline queue does while it waits for a way.
+/// An offline queue that waits for the network.
 @Suite(.timeLimit(.minutes(5)))
 struct QueueWaitingTests {
     private let scene: OfflineScene
@@ -10,7 +10,7 @@ struct QueueWaitingTests {
 
     init() throws {
         scene = try OfflineScene()
-        // A wait for the way takes up nobody's lifetime.
+        // The simulated clock must not advance by the wait, or requests would expire.
         scene.time.hold(by: gate)
     }
 
@@ -72,7 +72,7 @@ struct QueueWaitingTests {
         #expect(scene.stub.requests.map(\.path) == ["/read"])
     }
 
-    /// Cancels the call that comes by.
+    /// Cancels each call that passes.
     private struct Cancelling: Interceptor {
         func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }

@@ -2,11 +2,11 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What AFNetworking's reachability manager does, and what it is asked for in vain.
+/// The features of AFNetworking's reachability manager, and those that its users miss.
 struct ReachabilityTests {
     private let path = StubPath(.notReachable)
 
-    /// States in the order in which they were told.
+    /// Records the states in the order of notification.
     private final class Diary: ReachabilityObserver {
         let told = Lock<[PathState.Status]>([])
         var statuses: [PathState.Status] { told.withLock { $0 } }
@@ -118,7 +118,7 @@ struct ReachabilityTests {
             let diary = Diary()
             gone = diary
             reachability.add(diary)
-            reachability.add(diary)  // once more, as the same
+            reachability.add(diary)  // a second time, as the same observer
             path.set(.viaCellular)
             #expect(diary.statuses == [.notReachable, .notReachable, .viaCellular])
             reachability.remove(diary)

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// Whoever makes a body while it is sent works for the one that sends.
+/// Code that produces a body runs with the priority and task-local values of the sending task.
 @Suite(.timeLimit(.minutes(5)))
 struct BodyContextTests {
     @TaskLocal private static var mark = "nobody's"
@@ -27,7 +27,7 @@ struct BodyContextTests {
         }
     }
 
-    /// Sends without being waited for: whoever awaits a task raises its priority.
+    /// Sends without awaiting the task, because awaiting would raise its priority.
     private func send(_ send: @escaping @Sendable () async throws -> Void) async throws {
         let isOver = Collected<Bool>()
         let task = Task(priority: .high) {

@@ -2,14 +2,14 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What becomes of a body's maker when the transfer ends early, or begins again.
+/// The producer of a body when the transfer ends early or is sent again.
 @Suite(.timeLimit(.minutes(5)))
 struct BodyEndingTests {
     private func put(_ server: LoopbackServer, _ body: Body) -> Request<Bytes> {
         Request<Bytes>(server.url("/"), method: .put, body: body)
     }
 
-    /// A piece, and then nothing for ever, whatever becomes of the task.
+    /// A sequence of one piece that then waits forever and ignores cancellation.
     private final class Stuck: Sendable {
         let isAsked = Gate()
         let isCancelled = Gate()
@@ -35,7 +35,7 @@ struct BodyEndingTests {
         }
     }
 
-    // MARK: Cancelling
+    // MARK: Cancellation
 
     @Test(arguments: [nil, 5000])
     func cancellingWhileTheSequenceWaitsEndsBoth(length: Int?) async throws {
@@ -69,7 +69,7 @@ struct BodyEndingTests {
         stuck.end()
     }
 
-    /// A sequence that does not care about cancelling keeps neither the agent nor its thread and connections.
+    /// A sequence that ignores cancellation retains neither the agent nor its thread and connections.
     @Test func aSequenceThatNeverGoesOnKeepsNothing() async throws {
         func use(_ server: LoopbackServer, _ stuck: Stuck) async throws -> WeakAgent {
             let agent = Agent()
@@ -116,7 +116,7 @@ struct BodyEndingTests {
 
     // MARK: Early responses
 
-    /// Who answers with an error has seen enough: the sequence is not asked again.
+    /// After an early error response the sequence is not read any further.
     @Test(arguments: [Reply.Early.discard, .end])
     func anEarlyResponseEndsTheSequence(early: Reply.Early) async throws {
         let server = try LoopbackServer()
@@ -129,13 +129,13 @@ struct BodyEndingTests {
         let response = try await Agent().send(request)
         #expect(response.status == 413)
         #expect(response.bytes == Bytes(Array("too much".utf8)))
-        // It was asked, at most once more it is, and then never.
+        // At most one more piece was requested.
         let asked = pieces.asked.value
         try await server.waitForSilence()
         #expect(pieces.asked.value <= asked + 1)
     }
 
-    /// The answer is there, whole; the sequence says nothing any more, and would be waited for in vain.
+    /// The response is complete, and the sequence never continues, so the call must not wait for it.
     @Test(arguments: [200, 413], [nil, 100_000])
     func anEarlyResponseIsNotKeptFromTheCaller(status: UInt16, length: Int?) async throws {
         let server = try LoopbackServer()
@@ -148,7 +148,7 @@ struct BodyEndingTests {
         stuck.end()
     }
 
-    // MARK: Beginning again
+    // MARK: Sending again
 
     @Test(arguments: [307, 308], [nil, 300_000])
     func aRedirectThatKeepsTheBodyBeginsItAnew(status: UInt16, length: Int?) async throws {
@@ -201,7 +201,7 @@ struct BodyEndingTests {
         let error = await #expect(throws: NetError.self) { _ = try await Agent().send(request) }
         #expect(error?.code == .notRewindable)
         #expect(server.requestCount == 1)
-        // A redirect that drops the body does not need it again.
+        // A redirect that drops the body does not read it again.
         server.script("/", .redirect(to: "/there", status: 303))
         #expect(try await Agent().send(put(server, .once(Pieces([pattern(1000)])))).status == 200)
     }

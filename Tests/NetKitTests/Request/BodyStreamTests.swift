@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Bodies that are made, or read, while they are sent.
+/// Bodies that are produced or read while they are sent.
 @Suite(.timeLimit(.minutes(5)))
 struct BodyStreamTests {
     private static let lengths = [0, 1, 65_535, 65_536, 65_537, 8_000_003]
@@ -99,7 +99,7 @@ struct BodyStreamTests {
         #expect(server.connectionCount == 0)
     }
 
-    // MARK: Lengths that are not kept
+    // MARK: Wrong lengths
 
     @Test func aNegativeLengthIsAnErrorBeforeAnythingIsSent() async throws {
         let server = try LoopbackServer()
@@ -141,7 +141,7 @@ struct BodyStreamTests {
         #expect(server.requestCount == 0)
     }
 
-    /// A byte too many may come late: no server takes the body for whole before it is known that none does.
+    /// An extra byte may come late. The server must not see a complete body before the end of the sequence is known.
     @Test func aByteTooManyThatComesLateIsAnErrorToo() async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
@@ -230,7 +230,7 @@ struct BodyStreamTests {
         }
     }
 
-    /// Whatever asks for the body: the core, another transport, or a hook that gives it anew.
+    /// Holds for every reader of the body: the core, another transport, or a hook that replaces it.
     @Test(arguments: [-1, Int.min, 1 << 20, Int.max], [nil, 9])
     func aReaderThatAnswersOutOfRangeFailsTheRequest(count: Int, length: Int?) async throws {
         let server = try LoopbackServer()
@@ -267,7 +267,7 @@ struct BodyStreamTests {
 
     @Test func aSequenceWaitsWhileTheServerDoesNotRead() async throws {
         let server = try LoopbackServer(receiveBufferBytes: 65_536)
-        // A response that is whole would end it.
+        // A complete response would end the transfer.
         var reply = Reply(cutAfter: 10)
         reply.early = .stop
         server.script("/", reply)
@@ -277,7 +277,8 @@ struct BodyStreamTests {
         request.limits?.idle = .seconds(1)
         let task = Task { [request] in await ending(of: request, from: Agent()) }
         try await server.waitForStalled(1)
-        // What is under way fits into the kernels' buffers and the row of pieces; then nothing is asked for a second.
+        // The bytes in flight fit into the kernel's buffers and the queue of pieces. Then no piece is requested for a
+        // second.
         #expect(await task.value == .failed(.idleTimedOut))
         #expect((1..<200).contains(pieces.asked.value))
         server.releaseStalled()

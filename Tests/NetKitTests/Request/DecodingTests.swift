@@ -143,7 +143,7 @@ struct DecodingTests {
         await #expect(throws: NetError.self) { _ = try await body() }
     }
 
-    /// An agent whose base URL is a server that gives one answer, and that keeps the server alive.
+    /// Returns an agent whose base URL is a server with one response. The agent keeps the server alive.
     private func agent(answering reply: Reply) throws -> Agent {
         let server = try LoopbackServer()
         server.script("*", reply)

@@ -3,7 +3,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Bodies made of parameters and of values.
+/// Bodies that are encoded from parameters and values.
 struct EncodedBodyTests {
     private struct Point: Codable, Equatable {
         var x: Double

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// Bodies that are compressed as they are sent. The server gives back what it got, and says that it is gzip.
+/// Bodies that are compressed while they are sent. The server echoes them with Content-Encoding: gzip.
 @Suite(.timeLimit(.minutes(5)))
 struct GzippedBodyTests {
     private static let length = 1_000_003
@@ -108,7 +108,7 @@ struct GzippedBodyTests {
         #expect(error.message == "the source of the body failed: Broken()")
     }
 
-    /// To the system a path ends at the first NUL.
+    /// For the operating system, a path ends at the first NUL.
     @Test func aPathWithANULNamesNoOtherFile() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Array("not asked for".utf8), to: "body")

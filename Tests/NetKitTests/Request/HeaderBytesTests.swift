@@ -26,7 +26,7 @@ struct HeaderBytesTests {
         #expect(Headers([field("X", Self.latin)]) != Headers([field("x", Self.otherLatin)]))
         #expect(Headers([field("X", Self.latin)]) == Headers([field("x", Self.latin)]))
         #expect(Set([field("X", Self.latin), field("X", Self.otherLatin), shown]).count == 3)
-        // Two spellings of one accent are one text to String, and other bytes to a server.
+        // `String` treats the two spellings of one accent as equal. To a server they are different bytes.
         #expect(Headers.Field(name: "X", value: "e\u{301}") != Headers.Field(name: "X", value: "\u{E9}"))
     }
 
@@ -55,7 +55,7 @@ struct HeaderBytesTests {
         await agent.shutdown()
     }
 
-    /// Where a hook only says "go on", the URL is the one that the engine would ask.
+    /// If a hook only follows the redirect, the URL is the one that the engine would request.
     @Test(arguments: [false, true])
     func aRedirectLeadsToTheBytesOfItsLocation(isHooked: Bool) async throws {
         let server = try MockServer()
@@ -104,7 +104,7 @@ struct HeaderBytesTests {
         #expect(scene.stub.requests.last?.headers.bytes("If-None-Match") == Self.latin)
         #expect(held.bytes.text == "1" && held.headers.bytes("ETag") == Self.latin)
         scene.pass(61)
-        // A 304 with another tag is about another version, though both look the same.
+        // A 304 with another tag confirms another version, even if both tags look the same as text.
         #expect(try await scene.agent.send(Request<Bytes>("/")).bytes.text == "2")
     }
 
@@ -134,7 +134,7 @@ struct HeaderBytesTests {
         #expect(try await asked(Self.latin) == "1")
         #expect(try await asked(Self.otherLatin) == "2")
         #expect(try await asked(Bytes(Array("\"\u{FFFD}\"".utf8))) == "3")
-        // Of answers to cookies the last one is kept; it is another user's now.
+        // Of responses to cookies only the last one is stored, and it belongs to another user.
         #expect(try await asked(Self.latin) == (name == "Cookie" ? "3" : "1"))
     }
 

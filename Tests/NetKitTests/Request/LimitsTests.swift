@@ -26,7 +26,7 @@ struct LimitsTests {
         #expect(try await Agent().send(request).bytes.count == (64 << 20) + 1)
     }
 
-    // Durations that milliseconds in 32 bits cannot hold, and those that 0 would turn into a default.
+    // Durations that do not fit into 32 bits of milliseconds, and those for which 0 would select a default.
     @Test(arguments: [
         Duration.seconds(Int64.max), .seconds(-1), .zero, .nanoseconds(1), .seconds(5_000_000),
         Duration(secondsComponent: 9_223_372_036_854_775, attosecondsComponent: 999_000_000_000_000_000),
@@ -65,7 +65,7 @@ struct LimitsTests {
         try await expectFailure(.badCoding, of: request)
         #expect(server.received(1).values(named: "Accept-Encoding").isEmpty)
         request.acceptsCodings = false
-        #expect(try await Agent().send(request).bytes == Bytes(stored))  // Nothing is to be undone.
+        #expect(try await Agent().send(request).bytes == Bytes(stored))  // There is no coding to decode.
         request.url = server.url("/plain")
         request.acceptsCodings = true
         #expect(try await Agent().send(request).bytes.text == "hi")

@@ -4,7 +4,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Forms of several parts, from what was asked for to what a server sees.
+/// Multipart forms, from the request to what a server receives.
 @Suite(.timeLimit(.minutes(5)))
 struct MultipartTests {
     private static let boundary = "Boundary+0123456789ABCDEF"
@@ -54,7 +54,7 @@ struct MultipartTests {
 
     @Test(arguments: ["multipart.json", "multipart_own.json"])
     func theVectorsAreWrittenByteForByte(file: String) async throws {
-        // Names that are no UTF-8 are the C tests' alone: they are no Swift strings.
+        // The C tests have the rows with names that are not UTF-8, which no Swift string can hold.
         let rows = try vectors(file, of: Vector.self).filter { row in row.parts.allSatisfy { $0.name_base64 == nil } }
         #expect(rows.count >= 3)
         for row in rows {
@@ -66,7 +66,7 @@ struct MultipartTests {
         }
     }
 
-    // MARK: As it is sent
+    // MARK: On the wire
 
     @Test func fieldsFilesAndSequencesArriveInOrder() async throws {
         let server = try LoopbackServer()
@@ -200,7 +200,7 @@ struct MultipartTests {
         #expect(parts.last?.total == 1_000_000)
     }
 
-    // MARK: What fails
+    // MARK: Failures
 
     @Test func whatCannotBeAPartIsToldAtOnce() throws {
         let folder = try TemporaryFolder()

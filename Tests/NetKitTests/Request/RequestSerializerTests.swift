@@ -4,7 +4,7 @@ import NetKitTesting
 import Testing
 
 struct RequestSerializerTests {
-    /// One of the user's own: names and values, line by line.
+    /// A custom serializer: names and values, line by line.
     private struct Lines: RequestSerializer {
         struct Refusal: Error {}
 

@@ -3,7 +3,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// A value has the same bytes in every process, so that a cache on disk finds the answer to a POST again.
+/// A value is encoded to the same bytes in every process, so that a cache on disk finds the response to its POST.
 struct StableBodyTests {
     private struct Search: Encodable, Sendable {
         var query = "oslo/øst"
@@ -56,7 +56,7 @@ struct StableBodyTests {
         #expect(try text(.json(["b": 2, "a": "x"])) == #"{"b":2,"a":"x"}"#)
     }
 
-    /// The order apart, a JSONEncoder writes the same.
+    /// Apart from the order, the output is that of `JSONEncoder`.
     @Test func valuesReadBackAsAJSONEncoderWroteThem() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]

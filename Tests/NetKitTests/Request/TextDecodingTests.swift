@@ -4,7 +4,7 @@ import Testing
 struct TextDecodingTests {
     @Test(
         arguments: [
-            // "中文" in GB18030, with a four-byte character behind it.
+            // "中文" in GB18030, followed by a four-byte character.
             ("text/plain; charset=gb18030", [0xD6, 0xD0, 0xCE, 0xC4, 0x94, 0x39, 0xDA, 0x33], "中文💩"),
             ("text/plain;charset=GB18030", [0xD6, 0xD0], "中"),
             ("text/plain; charset=\"gb18030\"", [0xD6, 0xD0], "中"),

@@ -1,10 +1,10 @@
 import NetKit
 import Testing
 
-/// A reader that is slow, and a server that has to wait for it.
+/// A slow reader, for which the server must wait.
 @Suite(.timeLimit(.minutes(5)))
 struct BackpressureTests {
-    /// What the engine may have taken over what the reader asked to have waiting: the piece that fills it, as large as
+    /// The bytes that the engine may buffer beyond the requested amount: the piece that exceeds it, the size of
     /// libcurl's buffer.
     private static let slack = 512 << 10
 
@@ -20,7 +20,7 @@ struct BackpressureTests {
         let before = try #require(agent.transfers().first)
         #expect(before.state == .receiving)
         #expect((bufferBytes...bufferBytes + Self.slack).contains(before.receivedBytes))
-        // Other transfers go on meanwhile, and this one does not.
+        // Other transfers continue meanwhile, and this one does not.
         server.script("/other", Reply(patternLength: 5_000_000))
         #expect(try await agent.send(Request<Bytes>(server.url("/other"))).bytes.count == 5_000_000)
         let after = try #require(agent.transfers().first { $0.id == before.id })
@@ -29,7 +29,6 @@ struct BackpressureTests {
         withExtendedLifetime(stream) {}
     }
 
-    /// peers.md, part 2, row 6.
     @Test func aStreamIsReadInBoundedMemory() async throws {
         let server = try LoopbackServer()
         let length = 100_000_000

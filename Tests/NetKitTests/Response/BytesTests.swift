@@ -102,7 +102,7 @@ struct BytesTests {
     }
 
     @Test func bytesOutliveResponseAgentAndServer() async throws {
-        // Neither agent nor response nor server is left when the function above returns.
+        // The agent, the response and the server are deallocated when the function above returns.
         let bytes = try await Self.received(200_000)
         let slice = bytes.dropFirst(100_000)
         #expect(Array(bytes) == pattern(200_000))
@@ -130,7 +130,7 @@ struct BytesTests {
 }
 
 extension Data {
-    /// Changes every byte, in place where the data allows it.
+    /// Changes every byte, in place if possible.
     fileprivate mutating func changeEveryByte(_ change: (inout UInt8) -> Void) {
         for index in indices {
             change(&self[index])

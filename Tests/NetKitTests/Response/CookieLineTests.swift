@@ -18,7 +18,7 @@ struct CookieLineTests {
 
     @Test func anEmptyPathIsTheRoot() {
         let cookie = Cookie(netscapeLine: "host.test\tFALSE\t\tTRUE\t0\t7\tx\ty")
-        #expect(cookie == nil)  // A value with a tab is none.
+        #expect(cookie == nil)  // A value must not contain a tab.
         let plain = Cookie(netscapeLine: "host.test\tFALSE\t\tTRUE\t0\t7\tx")
         #expect(plain?.name == "7" && plain?.value == "x" && plain?.path == "/" && plain?.isSecure == true)
         let empty = Cookie(netscapeLine: "host.test\tFALSE\t\tFALSE\t0\tsession\t")

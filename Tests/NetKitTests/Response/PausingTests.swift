@@ -6,7 +6,6 @@ import Testing
 struct PausingTests {
     private static let length = 3_000_003
 
-    /// peers.md, part 2, row 3.
     @Test(arguments: [0, 5000], [false, true])
     func pausingAndResumingLosesAndRepeatsNothing(chunkBytes: Int, isSecure: Bool) async throws {
         let server = try LoopbackServer(isSecure ? .valid : .plain)
@@ -37,7 +36,7 @@ struct PausingTests {
             while !Task.isCancelled {
                 for transfer in agent.transfers() {
                     agent.pause(transfer.id)
-                    agent.resume()  // Nothing begins before the first pause, however late this task is.
+                    agent.resume()  // Ensures that nothing begins before the first pause, even if this task runs late.
                     await Task.yield()
                     agent.resume(transfer.id)
                     pauses += 1
@@ -70,7 +69,7 @@ struct PausingTests {
         #expect(check.count == 2_600_000 && check.isPattern)
     }
 
-    /// A reader that catches up, and a sequence that has something again, do not undo a pause.
+    /// Flow control does not undo a pause: neither a reader that catches up nor a body sequence with new data.
     @Test func aPauseHoldsWhateverTheReaderDoes() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 30_000_000))
@@ -81,7 +80,7 @@ struct PausingTests {
         try await agent.waitUntilPausedOrOver()
         let transfer = try #require(agent.transfers().first)
         agent.pause(transfer.id)
-        // What waits is read, so that the reader lets the transfer go on as far as it is concerned.
+        // Reads the buffered bytes, so that flow control no longer holds the transfer.
         var iterator = stream.makeAsyncIterator()
         var check = PatternCheck()
         while check.count < transfer.receivedBytes, let chunk = try await iterator.next() {
@@ -113,9 +112,9 @@ struct PausingTests {
         task.cancel()
         #expect(await task.value == .cancelled)
         try await server.waitForSilence()
-        // The connection closes a moment before the transfer is no longer listed.
+        // The connection closes a moment before the transfer leaves the list.
         try await agent.waitUntilNothingIsUnderWay()
-        // Of what has ended nobody hears.
+        // Pausing an ended transfer has no effect.
         agent.pause(transfer.id)
         agent.resume(transfer.id)
         #expect(agent.transfers().isEmpty)

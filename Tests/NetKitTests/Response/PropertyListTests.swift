@@ -12,7 +12,7 @@ struct PropertyListTests {
         var seal: Data
     }
 
-    /// Takes any list, as deep as it is.
+    /// Decodes any list at any depth.
     private struct Anything: Decodable, Sendable {
         init(from decoder: any Decoder) throws {
             guard var values = try? decoder.unkeyedContainer() else { return }
@@ -28,7 +28,7 @@ struct PropertyListTests {
         return Agent(.init(baseURL: "http://stub"), transport: stub)
     }
 
-    /// By hand, since `#expect(throws:)` describes each byte of the response that the error brings along: some are large.
+    /// Catches the error itself, since `#expect(throws:)` prints each byte of the error's response, and some are large.
     private func failure(_ bytes: [UInt8]) async throws -> NetError {
         struct NothingWasRefused: Error {}
         do throws(NetError) {
@@ -80,7 +80,7 @@ struct PropertyListTests {
         for open in ["<array a=\"/></array>\">", "<array><![CDATA[</array>]]>", "<!DOCTYPE array [</array>]><array>"] {
             #expect(try await failure(nested(300, open)).code == .undecodable)
         }
-        // Many beside each other are not deep.
+        // Many siblings are not deep.
         let row = Array(
             ("<plist><array>" + String(repeating: "<array/><array></array>", count: 100)
                 + "<!-- <array> --><string><![CDATA[<p><p>]]></string></array></plist>").utf8)
@@ -104,7 +104,7 @@ struct PropertyListTests {
         }
     }
 
-    /// Arrays that hold each other by number: `arrays[n]` is what the n-th one holds.
+    /// Returns a binary list of arrays that refer to each other: `arrays[n]` has the indices that array n holds.
     private func binary(_ arrays: [[Int]]) -> [UInt8] {
         func big(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(value >> (8 * (count - 1 - $0)) & 255) }
@@ -141,7 +141,7 @@ struct PropertyListTests {
         func big(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(value >> (8 * (count - 1 - $0)) & 255) }
         }
-        /// One text or data, of which an array has `count`.
+        /// Returns a list with one string or data object, which an array holds `count` times.
         func list(_ bytes: Int, count: Int) -> [UInt8] {
             var list = Array("bplist00".utf8) + [0xAF, 0x12] + big(count, 4)
             list += [UInt8](repeating: 1, count: count)
@@ -151,7 +151,7 @@ struct PropertyListTests {
             list += big(8, 4) + big(shared, 4) + [0, 0, 0, 0, 0, 0, 4, 1]
             return list + big(2, 8) + big(0, 8) + big(table, 8)
         }
-        // 2^28 bytes and one more; 400 KB of a body would become 54 GB.
+        // 2^28 bytes and one more. A body of 400 KB would become 54 GB.
         try PropertyListMeasure.check(Bytes(list(1 << 14, count: 1 << 14)))
         for hostile in [list(1 << 14, count: 1 + 1 << 14), list(1 << 16, count: 900_000)] {
             let error = try await failure(hostile)

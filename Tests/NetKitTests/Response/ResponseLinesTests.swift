@@ -49,7 +49,7 @@ struct ResponseLinesTests {
         let stream = try await agent.stream(Request<Bytes>(server.url("/")))
         let error = await #expect(throws: NetError.self) { for try await _ in stream.lines {} }
         #expect(error?.code == .tooLarge)
-        // The transfer ends with its reader, although the stream is still here.
+        // The transfer ends with its reader, although the stream still exists.
         try await server.waitForSilence()
         #expect(stream.status == 200)
     }

@@ -53,7 +53,7 @@ struct ResponsePartsTests {
         var told: [String] = []
         for try await part in try await agent.parts(Request<Bytes>("/")) {
             told.append(text(part))
-            // The rest can only come now.
+            // The server sends the rest only after this.
             gate.open()
         }
         #expect(told == ["one", "two"])

@@ -8,7 +8,7 @@ struct ResponseSerializerTests {
         var id: Int
     }
 
-    /// One of the user's own: the sum of the bytes.
+    /// A custom serializer: the sum of the bytes.
     private struct Sum: ResponseSerializer {
         var acceptedTypes: [String]? { ["application/sum"] }
         var acceptedStatuses: Range<Int>? { 200..<400 }
@@ -56,7 +56,7 @@ struct ResponseSerializerTests {
         #expect(other.acceptedStatuses == 200..<400 && other.acceptedTypes == nil && other.url == "/")
         #expect(request.acceptedStatuses == 200..<300)
         #expect(try await agent("\u{5}", "application/sum").send(other).value == 5)
-        // What says nothing takes any type, and statuses of success.
+        // A serializer without declarations accepts any type, and successful statuses.
         let plain = Request("/", serializer: Plain())
         #expect(try await agent("x", "any/thing", status: 299).send(plain).value == Bytes(Array("x".utf8)))
         #expect(try await failure { try await agent("x", "a/b", status: 500).send(plain) }.code == .unacceptableStatus)
@@ -94,9 +94,9 @@ struct ResponseSerializerTests {
         #expect(try await agent(#"{"id":7}"#, "application/json").send(request).value == "city 7")
         #expect(try await agent("\u{3}", "application/sum").send(request).value == "sum 3")
         #expect(try await agent("hello", "text/plain").send(request).value == "hello")
-        // The type is right and the body is not: the next one is asked.
+        // The type matches and the body does not, so the next serializer is used.
         #expect(try await agent("[7]", "application/json").send(request).value == "[7]")
-        // Without a type all are asked, in their order.
+        // Without a type, all serializers are tried in order.
         #expect(try await agent(#"{"id":7}"#, nil).send(request).value == "city 7")
         #expect(try await agent("\u{3}", nil).send(request).value == "sum 3")
         #expect(try await agent("", nil).send(request).value == "")

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// Bodies in pieces: what comes is what was sent, whatever its length and framing and however it is read.
+/// Streamed bodies arrive unchanged, for every length, framing and way of reading.
 @Suite(.timeLimit(.minutes(5)))
 struct ResponseStreamTests {
     private static let lengths: [UInt64] = [0, 1, 65_535, 65_536, 65_537, 262_144, 20_000_003]
@@ -24,7 +24,7 @@ struct ResponseStreamTests {
         #expect(!stream.isCloseDelimited)
     }
 
-    /// The reader takes a piece only when so much waits for it that nothing more may come.
+    /// The reader takes a piece only when the buffer is full.
     @Test(arguments: [1, 4096, 100_000, 1 << 20])
     func aSlowReaderGetsTheSameBytes(bufferBytes: Int) async throws {
         let server = try LoopbackServer()
@@ -164,7 +164,7 @@ struct ResponseStreamTests {
             #expect(error.code == .usage)
         }
         #expect(try await second.next() == nil)
-        // The first one is none the worse.
+        // The first reader is not affected.
         var count = 0
         while let chunk = try await first.next() {
             count += chunk.count

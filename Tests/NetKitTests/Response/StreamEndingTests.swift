@@ -1,15 +1,14 @@
 import NetKit
 import Testing
 
-/// How a streamed body ends before its end: by its reader, by the task, by the server, by a limit.
+/// Streamed bodies that end early: by the reader, the task, the server, or a limit.
 @Suite(.timeLimit(.minutes(5)))
 struct StreamEndingTests {
-    /// Bytes and then nothing until the server is told; the length says that there is more.
+    /// A response that sends some bytes and then waits for the server's release. Its length announces more.
     private static let held = Reply(patternLength: 1_000_000, cutAfter: 100_000, ending: .stall)
 
-    // MARK: By the reader
+    // MARK: Ended by the reader
 
-    /// peers.md, part 2, row 14.
     @Test func aBodyRefusedAfterTheHeadDeliversNoByteMore() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(status: 500, patternLength: 1 << 40))
@@ -18,7 +17,7 @@ struct StreamEndingTests {
         #expect(stream?.status == 500)
         let iterator = stream?.makeAsyncIterator()
         stream = nil
-        // Who still has the iterator can read; who has not has refused.
+        // The iterator keeps the body readable. Without stream and iterator, the body is refused.
         #expect(agent.transfers().count == 1)
         _ = consume iterator
         try await server.waitForSilence()
@@ -48,7 +47,7 @@ struct StreamEndingTests {
             break
         }
         #expect(check.count > 0 && check.isPattern)
-        // The iterator is gone, the stream is not: there is nothing more to be had of it.
+        // Without its iterator, nothing more can be read from the stream, so the transfer ends.
         try await server.waitForSilence()
         #expect(await failureCode { () throws(NetError) in for try await _ in stream {} } == .usage)
     }
@@ -77,7 +76,7 @@ struct StreamEndingTests {
         try await server.waitForSilence()
     }
 
-    // MARK: By the task
+    // MARK: Ended by the task
 
     @Test func cancellingBeforeTheHeadEndsIt() async throws {
         let server = try LoopbackServer()
@@ -150,7 +149,7 @@ struct StreamEndingTests {
         try await server.waitForSilence()
     }
 
-    /// Whatever it meets, a cancelled stream ends, and once.
+    /// A cancelled stream ends exactly once, in every phase.
     @Test func cancellingAtAnyMomentEndsIt() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 300_000))
@@ -176,9 +175,9 @@ struct StreamEndingTests {
         try await server.waitForSilence()
     }
 
-    // MARK: By the server
+    // MARK: Ended by the server
 
-    /// Every byte before the end of the connection is delivered, and then it is no success.
+    /// Every byte before the connection's end is delivered. Then the stream throws.
     @Test(arguments: [0, 1000], [Reply.Ending.close, .reset])
     func truncationIsAnErrorAfterTheBytesBeforeIt(chunkBytes: Int, ending: Reply.Ending) async throws {
         let server = try LoopbackServer()
@@ -245,7 +244,7 @@ struct StreamEndingTests {
         #expect(await failureCode { () throws(NetError) in _ = try await agent.stream(Request<Bytes>(urls[0])) } != nil)
     }
 
-    // MARK: By a limit
+    // MARK: Ended by a limit
 
     @Test func aBodyOverItsLimitIsAnErrorAfterTheBytesBeforeIt() async throws {
         let server = try LoopbackServer()
@@ -265,7 +264,7 @@ struct StreamEndingTests {
             #expect(error.code == .bodyTooLarge)
         }
         #expect((900_000...1_000_000).contains(check.count) && check.isPattern)
-        // One that says so in its head is not even begun.
+        // A response whose head announces too much does not begin.
         request.url = server.url("/announced")
         let announced = request
         let failed = await failureCode { () throws(NetError) in _ = try await Agent().stream(announced) }

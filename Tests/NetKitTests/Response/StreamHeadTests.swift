@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// What a stream tells before its body has come.
+/// Properties of a stream before its body has arrived.
 @Suite(.timeLimit(.minutes(5)))
 struct StreamHeadTests {
     private let server: LoopbackServer

@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// What charset a text is in, where its Content-Type does not say, or others say more.
+/// Detection of a text's charset if Content-Type has none, or if other sources differ.
 struct TextCharsetTests {
     private func read(_ bytes: [UInt8], _ type: String? = "text/plain") throws -> String {
         let headers: Headers = type.map { ["Content-Type": $0] } ?? [:]
@@ -80,9 +80,9 @@ struct TextCharsetTests {
         ])
     func htmlNamesItsOwn(markup: String) throws {
         #expect(try read(Array(markup.utf8) + [0x80], "text/html") == markup + "€")
-        // The transfer knows better.
+        // The charset of Content-Type takes precedence.
         #expect(try read(Array(markup.utf8) + [0xE9], "text/html; charset=iso-8859-1") == markup + "é")
-        // And another type has no meta elements.
+        // Other types have no meta elements.
         #expect(try error(Array(markup.utf8) + [0x80], "text/plain").offset == markup.utf8.count)
     }
 

@@ -25,7 +25,7 @@ struct ServiceSlotsTests {
         }
     }
 
-    // H2: the limit let everybody through.
+    // In HZYNetwork the limit had no effect (H2).
     @Test func noMoreGoAtOnceThanTheLimitSays() async throws {
         let agent = Agent(transport: stub)
         let gate = StubGate()
@@ -36,7 +36,7 @@ struct ServiceSlotsTests {
                 group.addTask { await ending(of: request(service), from: agent) }
             }
             await reach(17, waitingFor: service)
-            try? await gate.waitForArrivals(3)  // They have their slots, and are on their way.
+            try? await gate.waitForArrivals(3)  // They have their slots and are in flight.
             #expect(gate.arrivalCount == 3)
             gate.open()
             var ends: [Ending] = []

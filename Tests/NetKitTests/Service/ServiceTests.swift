@@ -41,7 +41,7 @@ struct ServiceTests {
         }
     }
 
-    // Y16, C1: nothing is global; one's switch is not another's.
+    // In YTKNetwork and CTNetworking services share global state (Y16, C1).
     @Test func servicesLiveSideBySide() async throws {
         let first = service("a")
         let second = service("b") { $0.environment = .develop }
@@ -116,7 +116,7 @@ struct ServiceTests {
         #expect(asked?.headers == ["A": "own", "S": "computed", "B": "service", "C": "agent", "D": "agent"])
     }
 
-    // H12: "add" joined values with a comma, and kept "replace" from being asked.
+    // In HZYNetwork "add" joined values with a comma, and "replace" was then ignored (H12).
     @Test func replacingFieldsLeavesNoOthersAndAddingJoinsNone() async throws {
         var asking = request(
             service {

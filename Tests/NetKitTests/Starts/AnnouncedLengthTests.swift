@@ -1,7 +1,7 @@
 @testable import NetKit
 import Testing
 
-/// A server may announce any length up to 2^63, several times: nothing that is told of it is more than a number.
+/// A server may announce any length up to 2^63, several times. Progress reports it as a number and nothing more.
 @Suite(.timeLimit(.minutes(5)))
 struct AnnouncedLengthTests {
     private static let most = "9223372036854775799"

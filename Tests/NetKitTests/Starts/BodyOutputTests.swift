@@ -8,7 +8,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Bodies that go to an output of the caller's.
+/// Bodies that are written to an output of the caller.
 @Suite(.timeLimit(.minutes(5)))
 struct BodyOutputTests {
     private let stub = StubTransport()
@@ -110,7 +110,7 @@ struct BodyOutputTests {
 
     // MARK: Descriptors
 
-    /// An open file of a folder.
+    /// Opens a file in a directory.
     private func opened(_ folder: TemporaryFolder, _ name: String, _ flags: Int32 = O_RDWR | O_CREAT) throws -> Int32 {
         let descriptor = unsafe open(folder.file(name), flags | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw SystemFailure(call: "open") }
@@ -154,7 +154,7 @@ struct BodyOutputTests {
         #expect(error?.code == .file && error?.nativeCode == Int(EBADF))
     }
 
-    /// What an open() that failed gives.
+    /// The descriptor is -1, as a failed open() returns it.
     @Test func aDescriptorThatIsNoneEndsTheRequestAtOnce() async throws {
         stub.answer("/", with: .text("body"))
         let error = await #expect(throws: NetError.self) {
@@ -174,7 +174,7 @@ struct BodyOutputTests {
         #expect(error?.code == .file && error?.nativeCode == Int(ENOSPC))
     }
 
-    /// In a process of its own, whose SIGPIPE is the default one: it would end it.
+    /// Runs in a child process with the default action for SIGPIPE, which would end it.
     @Test func aPipeWithoutAReaderIsAnErrorAndNoSignal() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_DFL)
@@ -194,7 +194,7 @@ struct BodyOutputTests {
     }
     #endif
 
-    /// A pipe's two ends.
+    /// Returns a pipe's two ends.
     private func piped() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { throw SystemFailure(call: "pipe") }

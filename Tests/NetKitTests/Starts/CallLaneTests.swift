@@ -2,7 +2,7 @@
 import NetKitTesting
 import Testing
 
-/// Who waits in a lane, or for a slot of a service, and who goes first.
+/// Calls that wait in a lane or for a service's slot, and their order.
 @Suite(.timeLimit(.minutes(5)))
 struct CallLaneTests {
     private typealias Handle = CallHandle<Response<String>>
@@ -52,7 +52,7 @@ struct CallLaneTests {
         }
         handles[3].setPriority(.high)
         handles[1].setPriority(.low)
-        handles[2].setPriority(.normal)  // As it was: it keeps its place.
+        handles[2].setPriority(.normal)  // The priority is unchanged, so the call keeps its position.
         await expectOrder(["/hold", "/c", "/b", "/d", "/a"], of: handles)
     }
 

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// How far calls are, alone and together.
+/// Progress of calls, alone and together.
 @Suite(.timeLimit(.minutes(5)))
 struct CallProgressTests {
     private let time = StubTime()
@@ -16,7 +16,7 @@ struct CallProgressTests {
         return progress
     }
 
-    // MARK: One
+    // MARK: One call
 
     @Test func atFirstNobodyKnowsAnything() {
         let now = CallProgress().current
@@ -67,7 +67,7 @@ struct CallProgressTests {
         time.advance(by: .seconds(1))
         progress.take(moved(0, 0, 2000, 10_000))
         #expect(progress.current.download.bytesPerSecond == 750)
-        // Nothing comes any more: it falls, and does not stay what it was.
+        // No bytes arrive, so the rate falls.
         time.advance(by: .seconds(10))
         #expect(progress.current.download.bytesPerSecond == 375)
     }
@@ -185,7 +185,7 @@ struct CallProgressTests {
         #expect(failureCode(of: await first.result) == nil)
     }
 
-    // MARK: Several
+    // MARK: Several calls
 
     @Test func partsCountByTheirWeight() {
         let whole = CallProgress(time: time.source)

@@ -3,7 +3,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Where a start is told of, what it keeps, and for how long.
+/// The executor of a request task's notifications, and the objects that the task retains.
 @Suite(.timeLimit(.minutes(5)))
 struct DeliveryTests {
     private let stub = StubTransport()
@@ -48,7 +48,7 @@ struct DeliveryTests {
     private func threadHere() async -> UInt { currentThread() }
 
     @Test func progressIsToldWhereTheStartDeliversAndNeverAfterItsEnd() async throws {
-        // Y28: there progress comes on another queue than all the rest.
+        // In YTKNetwork progress arrives on another queue than the other notifications (Y28).
         let server = try LoopbackServer()
         server.script("/", .echo)
         let agent = Agent(.init(baseURL: server.url("/")))
@@ -89,7 +89,7 @@ struct DeliveryTests {
         #expect(log.values == ["show", "hide"])
     }
 
-    // MARK: What is kept
+    // MARK: Retained objects
 
     @Test func closuresAreLetGoBeforeTheLastWord() async {
         stub.answer("/", with: .text("x"))
@@ -114,7 +114,7 @@ struct DeliveryTests {
                 withExtendedLifetime(token) { log.append("told") }
             }
         }
-        // On the main actor, so that the end cannot come before the closure is handed over.
+        // Runs on the main actor, so that the task cannot end before the closure is set.
         let handle = await MainActor.run { begin() }
         if cancelled {
             handle.cancel()
@@ -123,7 +123,7 @@ struct DeliveryTests {
     }
 
     @Test func accessoriesAndHooksAreLetGoWithTheStart() async {
-        // Y26: there a request keeps its accessories, and so a screen keeps itself.
+        // In YTKNetwork a request retains its accessories, and so a screen retains itself (Y26).
         stub.answer("/", with: .text("x"))
         let gone = Counter()
         func begin() -> CallHandle<Response<String>> {
@@ -201,7 +201,7 @@ struct DeliveryTests {
             let result = await handle.result
             #expect(failureCode(of: result) == nil, "\(moment)")
         }
-        // The engine, and so its connections, end with the agent.
+        // The engine and its connections end with the agent.
         try await server.waitForSilence()
     }
 
@@ -225,7 +225,7 @@ struct DeliveryTests {
 
 private actor Place {}
 
-/// Starts whose every word has to come from one place.
+/// Request tasks whose notifications must all arrive in one place.
 private struct Checking {
     let isRight: @Sendable () -> Bool
 

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Starts that come after others.
+/// Request tasks that wait for others.
 @Suite(.timeLimit(.minutes(5)))
 struct EarlierStartTests {
     private let stub = StubTransport()
@@ -38,7 +38,7 @@ struct EarlierStartTests {
         #expect(failureCode(of: await third.result) == nil)
         #expect(stub.requests.map(\.path) == ["/first", "/second", "/third"])
         #expect(log.values == ["/first told", "/second told", "/third told"])
-        // What is over holds nobody up.
+        // An ended task holds no other back.
         #expect(failureCode(of: await start("/fourth", after: first.succeeded).result) == nil)
     }
 
@@ -142,7 +142,7 @@ struct EarlierStartTests {
         #expect(error?.message == "starts wait for each other: \(a) after \(c) after \(b) after \(a)")
         let itself = #expect(throws: NetError.self) { try calls[0].come(after: calls[0].handle.ended) }
         #expect(itself?.code == .usage)
-        // The refused wait is not there.
+        // The refused dependency was not added.
         for call in calls.reversed() {
             call.start()
         }
@@ -157,7 +157,7 @@ struct EarlierStartTests {
             Request<String>("/0"), on: .here)
         let second = agent.prepare(Request<String>("/1"), on: .here, options: .init(after: [first.handle.ended]))
         second.start()
-        // Only now does the first one say what it waits for.
+        // The first task gets its dependency only now.
         let closing = agent.prepare(Request<String>("/2"), on: .here, options: .init(after: [second.handle.ended]))
         try first.come(after: closing.handle.ended)
         closing.start()

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What the progress of a start says that goes on behind the bytes that have come.
+/// Progress of a request task that resumes after the bytes received so far.
 @Suite(.timeLimit(.minutes(5)))
 struct LettingGoProgressTests {
     private static let length = 200_000
@@ -35,7 +35,7 @@ struct LettingGoProgressTests {
     }
 }
 
-/// Gives out the second go's answer when all of its body has come.
+/// Returns the second transfer's response only when its whole body has arrived.
 private final class LookingLate: Interceptor {
     private let told: Collected<TransferProgress>
     private let calls = Lock(0)

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Starts that are held up as a whole: they let go of their connection, and go on where they were.
+/// Request tasks that release their connection while they are paused, and resume with a Range request.
 @Suite(.timeLimit(.minutes(5)))
 struct LettingGoTests {
     private static let head: Headers = ["ETag": "\"v1\"", "Content-Length": "10"]
@@ -11,7 +11,7 @@ struct LettingGoTests {
     private let shelf = Shelf()
     private var agent: Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
 
-    /// Gives five bytes, and no more.
+    /// Returns a response that sends five bytes and then waits.
     private func begun(_ headers: Headers = head, status: Int = 200) -> StubReply {
         StubReply(status: status, headers: headers, body: [.text("01234"), .wait(gate)])
     }
@@ -25,7 +25,7 @@ struct LettingGoTests {
         StubReply(headers: ["ETag": tag], body: [.text(text)])
     }
 
-    /// Starts, holds it up after five bytes, and lets it go on.
+    /// Starts a request task, pauses it after five bytes, and resumes it.
     private func interrupted(
         _ request: Request<Void>, into shelf: Shelf, options: StartOptions = .init(pausing: .lettingGo)
     ) async -> Result<Response<Void>, NetError> {
@@ -46,7 +46,7 @@ struct LettingGoTests {
         #expect(shelf.text == "0123456789" && shelf.log == ["whole"])
         #expect(ranges() == [nil, "bytes=5-"])
         #expect(stub.requests[1].headers["If-Range"] == "\"v1\"")
-        // It is the answer to what was asked: the whole.
+        // The response reported to the caller is that to the original request: the whole body.
         #expect(response.status == 200 && response.headers["Content-Range"] == nil)
     }
 
@@ -241,7 +241,7 @@ struct LettingGoTests {
                 Request<Void>("/").writing(to: test.shelf), on: .here, options: .init(pausing: .lettingGo))
             #expect(failureCode(of: await handle.result) == nil)
             #expect(test.shelf.text == "abcdefghij")
-            // The one that was ended, and the one that was sent.
+            // One call was ended, and another one was sent.
             #expect(holding.calls.withLock { $0 } == 2 && test.stub.requests.count == 1)
         }
     }
@@ -361,7 +361,7 @@ struct LettingGoTests {
     }
 }
 
-/// Holds up all that an agent does as its first call begins, and lets it go on at once.
+/// Pauses the agent when its first call begins, and resumes it immediately.
 private final class HoldingUp: Interceptor {
     let agent = Lock<Agent?>(nil)
     let calls = Lock(0)

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Streams, saves and downloads that carry a tag or accessories are listed and accompanied as sends are.
+/// Streams, saves and downloads with a tag or accessories are listed and observed like sends.
 @Suite(.timeLimit(.minutes(5)))
 struct ListedTransfersTests {
     private let stub = StubTransport()

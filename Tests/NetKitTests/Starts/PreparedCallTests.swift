@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Calls that are made before they are started, lanes, and batches of such calls.
+/// Calls that are created before they start, lanes, and batches of such calls.
 @Suite(.timeLimit(.minutes(5)))
 struct PreparedCallTests {
     private let stub = StubTransport()

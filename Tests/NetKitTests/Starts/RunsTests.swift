@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What runs and waits is listed, cancelled, held up and moved.
+/// Listing, cancelling, pausing and reprioritizing request tasks.
 @Suite(.timeLimit(.minutes(5)))
 struct RunsTests {
     private let stub = StubTransport()
@@ -67,7 +67,7 @@ struct RunsTests {
     }
 
     @Test func aGroupIsCancelledBeforeItsRequestsAreMade() async {
-        // Nothing of it is known yet but its type.
+        // Only the type of this request is known before it is made.
         struct Slow: RequestConvertible {
             let gate: StubGate
 
@@ -147,7 +147,7 @@ struct RunsTests {
         #expect(first.state == .stopped && !first.isCancelled)
     }
 
-    // MARK: What is sent and not started
+    // MARK: Calls without a request task
 
     @Test func whatIsSentWithATagIsListedAndCancelledByIt() async throws {
         var request = Request<String>("a")
@@ -285,7 +285,7 @@ struct RunsTests {
         #expect(await codes(handles) == [nil, nil, nil, nil, nil])
     }
 
-    // MARK: Who waits
+    // MARK: Waiting tasks
 
     @Test func whoeverWaitsMayGiveUpAlone() async throws {
         let handle = start("a")

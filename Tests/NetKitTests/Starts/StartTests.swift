@@ -3,7 +3,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What a start tells, to whom, and in which order.
+/// Notifications of a request task, their receivers and their order.
 @Suite(.timeLimit(.minutes(5)))
 struct StartTests {
     private let stub = StubTransport()
@@ -16,7 +16,7 @@ struct StartTests {
         return Agent(configuration, transport: stub)
     }
 
-    /// Hooks that write down what they see.
+    /// Hooks that record their notifications.
     private var hooks: OutcomeHooks<Response<String>> {
         var hooks = OutcomeHooks<Response<String>>()
         hooks.preprocessSuccess = { [log] response async throws(NetError) in
@@ -38,7 +38,7 @@ struct StartTests {
         return hooks
     }
 
-    /// A request that tells everything that may be told of it.
+    /// A request with every kind of receiver.
     private var request: Request<String> {
         var request = Request<String>("/")
         request.accessories = [Accompanying("1", log), Accompanying("2", log)]
@@ -109,7 +109,7 @@ struct StartTests {
     }
 
     @MainActor @Test func aRequestThatCannotBeMadeFailsAsAnyOther() async throws {
-        // Y13: there the preprocessor runs on the caller's thread, and the closures are never let go.
+        // In YTKNetwork the preprocessor runs on the caller's thread, and the closures are never released (Y13).
         let call = Described(accessories: request.accessories, hooks: hooks) { () throws(NetError) in
             throw NetError(.badParameter, "no")
         }
@@ -125,7 +125,7 @@ struct StartTests {
         #expect(Array(log.values.suffix(9)) == Self.failure(.badURL))
     }
 
-    // MARK: Cancelling
+    // MARK: Cancellation
 
     @MainActor @Test func aCancelledStartEndsSilently() async throws {
         let gate = StubGate()
@@ -205,7 +205,7 @@ struct StartTests {
         #expect(log.values.suffix(3) == ["finished x main", "success x main", "cleared main"])
     }
 
-    // MARK: What is brought
+    // MARK: Receivers
 
     @Test func hooksMayPutAnotherOutcomeInPlace() async throws {
         stub.answer("/", with: .text("x"))
@@ -223,7 +223,7 @@ struct StartTests {
     }
 
     @Test func aDelegateNeedNotHaveAnyMethod() async throws {
-        // Y12: there each missing method is a crash.
+        // In YTKNetwork each missing method is a crash (Y12).
         final class Deaf: RunDelegate {}
         stub.answer("/", with: .text("x"))
         stub.answer("/fails", with: .failure(.reset))
@@ -267,7 +267,7 @@ struct StartTests {
     }
 
     @Test func oneRequestMayBeStartedManyTimesAtOnce() async {
-        // Y21: there a second start takes the first one's place.
+        // In YTKNetwork a second start replaces the first (Y21).
         stub.answer("/", with: .text("x"))
         let agent = agent()
         let request = request
@@ -299,14 +299,14 @@ struct StartTests {
         _ = try await handle.value
         #expect(numbers.values == [handle.id, handle.id])
         #expect(Set(events.values.map(\.callID)) == [handle.id])
-        // Whoever sends again what an event carries makes another call.
+        // Sending an event's request again is a new call.
         let again = try #require(events.values.first?.request)
         _ = try await agent.send(again)
         #expect(numbers.values.count == 3 && numbers.values.last != handle.id)
     }
 }
 
-/// A description made of a closure.
+/// A startable value made of a closure.
 struct Described: Startable {
     var tag = 0
     var accessories: [any Accessory] = []

@@ -7,7 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Starts end exactly once, whoever cancels them and whenever. `script/torture cancel` runs it with 1,000 seeds.
+/// Request tasks end exactly once, for every moment and source of cancellation. `script/torture cancel` runs this with
+/// 1,000 seeds.
 @Suite(.timeLimit(.minutes(30)))
 struct StartTortureTests {
     private static let seeds = Int(ProcessInfo.processInfo.environment["NETKIT_TORTURE_SEEDS"] ?? "") ?? 2
@@ -68,7 +69,7 @@ struct StartTortureTests {
         server.script("/page", Reply(patternLength: 30_000, chunkBytes: 5000))
         for seed in 0..<Self.seeds {
             var point = 1
-            // As long as the exchange passed the point at all.
+            // Repeats until the call ends before it passes the point.
             while try await Exchange(server, strikesAt: point, seed: UInt64(seed)).run() >= point {
                 point += 1
             }
@@ -78,8 +79,8 @@ struct StartTortureTests {
     }
 }
 
-/// One start of a request that is redirected, in which somebody strikes at one of the points that it passes: those of
-/// the engine, of the interceptors, and of all who are told.
+/// A request task with a redirect, which is cancelled when it passes one of its points. The points are in the engine,
+/// the interceptors and all receivers of notifications.
 private struct Exchange {
     private let server: LoopbackServer
     private let log = Collected<String>()
@@ -90,12 +91,12 @@ private struct Exchange {
         self.server = server
         random = SeededGenerator(seed: seed)
         var random = random
-        // The first round strikes on the spot, the others from elsewhere and a little later.
+        // In the first round the cancellation is synchronous. In the others it comes from another task, a little later.
         let turns = seed == 0 ? nil : Int.random(in: 0..<30, using: &random)
         ambush = Ambush(strikesAt: point, turns: turns)
     }
 
-    /// Returns how many points were passed.
+    /// Returns the number of points that were passed.
     func run() async throws -> Int {
         var random = random
         let tells = Bool.random(using: &random)
@@ -165,7 +166,7 @@ private struct Exchange {
     }
 }
 
-/// Strikes when the right point is passed.
+/// Cancels the task when it passes the chosen point.
 private final class Ambush: Sendable {
     private struct State: Sendable {
         var count = 0
@@ -195,7 +196,7 @@ private final class Ambush: Sendable {
         }
     }
 
-    /// A point that was passed before the handle was there counts, too.
+    /// A point that was passed before the handle was set counts too.
     func arm(_ handle: CallHandle<Response<Bytes>>) {
         let isStruck = state.withLock { state in
             state.handle = handle
@@ -220,7 +221,7 @@ private final class Ambush: Sendable {
         strikes.withLock { $0.append(task) }
     }
 
-    /// Returns how many points were passed, and lets go of all.
+    /// Returns the number of points that were passed, and releases everything.
     func disarm() async -> Int {
         for task in strikes.withLock({ $0 }) {
             await task.value

@@ -2,7 +2,7 @@
 import NetKitTesting
 import Testing
 
-/// What becomes of starts that repeat one under way.
+/// Request tasks that duplicate one in flight.
 @Suite(.timeLimit(.minutes(5)))
 struct StartedRepeatsTests {
     private let stub = StubTransport()
@@ -30,7 +30,7 @@ struct StartedRepeatsTests {
     }
 
     @Test func theFirstStartIsNeverIgnored() async throws {
-        // H1: there the first one is, and the later ones go.
+        // In HZYNetwork the first request stays, and the later ones are dropped (H1).
         let agent = agent(.ignore)
         let first = agent.start(List(filter: "a"))
         let second = agent.start(List(filter: "b"))
@@ -39,7 +39,7 @@ struct StartedRepeatsTests {
         #expect(error?.runningID == first.id)
         gate.open()
         #expect(try await first.value.value == "x")
-        // Once it is over, the next one is no repeat.
+        // When the first one has ended, the next one is not a duplicate.
         #expect(try await agent.start(List(filter: "c")).value.value == "x")
         #expect(stub.requests.map(\.query) == ["filter=a", "filter=c"])
     }
@@ -52,7 +52,7 @@ struct StartedRepeatsTests {
             #expect(failureCode(of: await handles[0].result) == nil)
             for handle in handles.dropFirst() {
                 let error = netError(of: await handle.result)
-                // Either the first one was under way, or it was over already, and another one went.
+                // Either the first one was still in flight, or it had ended and another one was sent.
                 #expect(error == nil || error?.code == .ignored)
                 #expect(error == nil || handles.contains { $0.id == error?.runningID && $0.id < handle.id })
             }
@@ -259,7 +259,7 @@ struct StartedRepeatsTests {
         }
         try await gate.waitForArrivals(2)
         async let second = agent.send(Request<String>("/a"))
-        try await gate.waitForArrivals(3)  // By then it has taken the first one's place.
+        try await gate.waitForArrivals(3)  // By then it has replaced the first one.
         gate.open()
         _ = try await second
         let error = netError(of: await handle.result)
@@ -305,7 +305,7 @@ struct StartedRepeatsTests {
         keyed.url = "/anywhere"
         let last = agent.start(keyed)
         let found = (starts + [last]).map { agent.registry.earlier(than: $0.control).map(\.id) }
-        // A type is told at once, its URL and its key later.
+        // The type is known immediately, the URL and the key only later.
         #expect(found[..<6] == [[], [], [], [], [], [starts[0].id]])
         #expect(found[6].contains(starts[4].id) && found[8] == [starts[3].id])
         gate.open()

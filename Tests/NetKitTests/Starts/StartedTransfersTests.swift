@@ -1,7 +1,7 @@
 import NetKit
 import Testing
 
-/// Starts over the engine: slots, priorities and pauses.
+/// Request tasks with the engine: slots, priorities and pauses.
 @Suite(.timeLimit(.minutes(5)))
 struct StartedTransfersTests {
     private let server: LoopbackServer
@@ -18,7 +18,7 @@ struct StartedTransfersTests {
 
     @Test(arguments: [1, 2, 5])
     func noMoreStartsAreUnderWayThanMayBe(limit: Int) async throws {
-        // H2: there the limit never limited anything.
+        // In HZYNetwork the limit had no effect (H2).
         server.script("*", .stalled)
         let agent = Agent(configured: { $0.maxInFlight = limit })
         let handles = (0..<12).map { agent.start(Request<Bytes>(server.url("/\($0)"))) }
@@ -35,7 +35,7 @@ struct StartedTransfersTests {
         let agent = Agent(configured: { $0.maxPerHost = 2 })
         let handles = (0..<8).map { agent.start(Request<Bytes>(server.url("/\($0)"))) }
         try await server.waitForStalled(2)
-        // Another host is not held up by that.
+        // Another host is not affected.
         #expect(failureCode(of: await agent.start(Request<Bytes>(other.url("/"))).result) == nil)
         #expect(server.requestCount == 2)
         var done = 0
@@ -50,7 +50,7 @@ struct StartedTransfersTests {
         }
     }
 
-    /// Lets requests through slot by slot, and sees that none comes before its turn.
+    /// Releases requests slot by slot, and checks that none is sent early.
     private func expectSlots(_ limit: Int, of count: Int, _ agent: Agent) async throws {
         var done = 0
         while done < count {
@@ -132,7 +132,7 @@ struct StartedTransfersTests {
                     group.addTask { index % 2 == 0 ? handle.pause() : handle.resume() }
                 }
             }
-            // Whatever was the last word, what is listed is what was done.
+            // The listed state matches the last action.
             if handle.run.isPaused {
                 handle.resume()
             }

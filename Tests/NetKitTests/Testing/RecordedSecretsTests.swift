@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What a recorder does not write down.
+/// Secrets that a recorder does not write.
 struct RecordedSecretsTests {
     private let recorder = Recorder()
 

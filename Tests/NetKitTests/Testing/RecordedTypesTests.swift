@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// What a recorder hides keeps its type of JSON, so that a replay decodes.
+/// Values that a recorder hides keep their JSON type, so that a replay decodes.
 struct RecordedTypesTests {
     private struct Login: Decodable, Sendable {
         struct Session: Decodable, Sendable {
@@ -53,7 +53,7 @@ struct RecordedTypesTests {
         #expect(again.token == 0 && again.session?.id == 0 && again.secret == false && again.pin == [0])
     }
 
-    /// A dictionary may have secrets for names.
+    /// A dictionary may have secrets as names.
     @Test func namesThatLookLikeSecretsAreHidden() async throws {
         let recorder = Recorder()
         let stub = StubTransport()
@@ -79,7 +79,7 @@ struct RecordedTypesTests {
         #expect(try await Agent(.init(baseURL: "http://stub"), transport: replay).send(request).value == "in")
     }
 
-    /// A log is for people: what is hidden is seen to be.
+    /// A log marks hidden values for its readers.
     @Test func aLogShowsTheMark() {
         let body = Bytes(Array(#"{"token":5}"#.utf8))
         #expect(Redaction().hiding(body: body, contentType: "application/json") == #"{"token":"[hidden]"}"#)

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Which recorded exchange answers which request.
+/// Matching of requests with recorded exchanges.
 struct ReplayMatchingTests {
     private func recorded(_ requests: [Request<Bytes>]) async throws -> Agent {
         let stub = StubTransport { asked in .text("\(asked.headers["Number"] ?? "")") }

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Real exchanges that are written down, and answered from the file.
+/// Exchanges that are recorded from a server and replayed from a file.
 struct ReplayTests {
     private let server: MockServer
     private let folder: TemporaryFolder
@@ -18,7 +18,7 @@ struct ReplayTests {
 
     private var file: String { folder.file("recording.json") }
 
-    /// An agent that answers from what was recorded, through the file.
+    /// Returns an agent that replays the recording through a file.
     private func replaying() throws -> (Agent, ReplayTransport) {
         try recorder.recording.write(to: file)
         let replay = try ReplayTransport(contentsOf: file)
@@ -116,7 +116,7 @@ struct ReplayTests {
             _ = try await agent.send(Request<Bytes>(path, method: .post, body: .text("x")))
         }
         let (again, replay) = try replaying()
-        // Both are on their way to the place before one is there, and the second one comes first.
+        // Both requests follow their redirects before either arrives, and the second one arrives first.
         let (firstIsLed, secondHasCome) = (Gate(), Gate())
         func post(_ path: String, onSecondReading: @escaping @Sendable () async throws -> Void) -> Request<String> {
             let readings = Counter()

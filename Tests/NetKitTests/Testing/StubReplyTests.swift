@@ -105,7 +105,7 @@ struct StubReplyTests {
     @Test func aClosureThatNeverReturnsHoldsNoCancelledTaskUp() async throws {
         let held = Gate()
         let stub = StubTransport { _ in
-            // Deaf to cancellation.
+            // Ignores cancellation.
             try await Task.detached { try await held.opened() }.value
             return .status(200)
         }

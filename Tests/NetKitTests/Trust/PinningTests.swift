@@ -7,11 +7,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Pins as values: on an agent and on a request, right and wrong, malformed, in files, watched and overridden.
+/// Pins as values: on agents and requests, right, wrong and malformed, in files, report-only and overridden.
 struct PinningTests {
     private static let wrong = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
-    /// A server, and the pins of its chain, the leaf's first.
+    /// Returns a server and the pins of its chain, leaf first.
     private func pinnable() async throws -> (server: LoopbackServer, pins: [String]) {
         let server = try LoopbackServer(.valid)
         server.script("/", .text("ok"))
@@ -82,7 +82,7 @@ struct PinningTests {
     ]) func aMalformedPinIsAnErrorWhenThePolicyIsMade(_ pin: String) async throws {
         #expect(throws: NetError.self) { try TrustPolicy.pinned("a.example", [pin]) }
         #expect(throws: NetError.self) { try TrustPolicy.pinned("a.example", [Self.wrong, pin]) }
-        // A policy that was put together by hand fails its first request.
+        // A malformed policy that skipped the parser fails its first request.
         var policy = TrustPolicy()
         policy.rules = [PinRule("**", pins: [.hash(pin)])]
         var request = Request<Bytes>("https://127.0.0.1:1/")

@@ -1,7 +1,8 @@
 import NetKit
 import Testing
 
-/// What Foundation on Linux leaves nobody decide: whom TLS believes, who the client is, how old TLS may be.
+/// TLS settings that Foundation on Linux does not offer: trusted authorities, the client's identity, the lowest
+/// version.
 struct TrustPolicyTests {
     @Test func anAuthorityOfOnesOwnIsBelievedFromAFileOrFromMemory() async throws {
         let server = try LoopbackServer(.valid)
@@ -38,7 +39,7 @@ struct TrustPolicyTests {
         #expect(verdict.message.contains("strict profile: certificate 1 of the chain has the wrong extended key usage"))
     }
 
-    /// For private.example until 2126, by itself, without an extended key usage.
+    /// A self-signed certificate for private.example until 2126, without an extended key usage.
     private static let withoutUsage = """
         -----BEGIN CERTIFICATE-----
         MIIBpDCCAUqgAwIBAgIUedL+EPCNvMfe/cBv3qc+V2Ax1EUwCgYIKoZIzj0EAwIw
@@ -155,7 +156,7 @@ struct TrustPolicyTests {
         let server = try LoopbackServer(.valid)
         server.script("/", .text("believed"))
         let folder = try TemporaryFolder()
-        // The same letter in its two spellings: one path to Swift, two to the system.
+        // The same letter in two spellings: one path to Swift, two to the operating system.
         try folder.write(try MadeFamily().authority, to: "\u{e9}.pem")
         try folder.write(server.authority, to: "e\u{301}.pem")
         let agent = Agent()

@@ -9,7 +9,7 @@ import Glibc
 import Darwin
 #endif
 
-/// What another user could have placed in a folder of state is neither sent nor shown.
+/// Files that another user could have placed in a state directory are neither sent nor shown.
 @Suite(.timeLimit(.minutes(5)))
 struct PlantedStateTests {
     private static let stranger: uid_t = 65534
@@ -25,7 +25,7 @@ struct PlantedStateTests {
             #"{"expiresAt":9e9,"fields":[],"id":1,"keptAt":1,"method":"PUT","url":"\#(url)"\#(body)}"#.utf8)
     }
 
-    /// Both queues, which have one folder.
+    /// Checks both queues in the same directory.
     private func assertQueuesRefuse(_ part: String, _ place: SourceLocation = #_sourceLocation) throws {
         let offline = #expect(throws: NetError.self, sourceLocation: place) {
             try OfflineQueue(folder: folder.path, reachability: Reachability(), onOutcome: { _ in })
@@ -73,7 +73,7 @@ struct PlantedStateTests {
         try assertQueuesRefuse("000000000001.body")
     }
 
-    /// Root can make another user's files.
+    /// Only root can create files of another user.
     @Test(.enabled(if: geteuid() == 0)) func aQueueRefusesWhatIsAnotherUsers() throws {
         try folder.write(planted(), to: "000000000001.json", mode: 0o600)
         let record = folder.file("000000000001.json")

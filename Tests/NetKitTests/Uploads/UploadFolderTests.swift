@@ -8,7 +8,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Whose a folder of uploads is.
+/// Ownership of an upload queue's directory.
 struct UploadFolderTests {
     private let folder: TemporaryFolder
 
@@ -38,7 +38,7 @@ struct UploadFolderTests {
 
     @Test func aFolderIsLetGoOfAlthoughAChildHasItToo() throws {
         var first: UploadQueue? = try UploadQueue(folder: folder.path)
-        // Between fork() and exec() a child has all descriptors.
+        // Between fork() and exec() a child process has all descriptors.
         let inherited = descriptors(of: folder.path).map { dup($0) }
         defer { inherited.forEach { _ = close($0) } }
         #expect(inherited.count == 1 && first != nil)

@@ -13,7 +13,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Failures that leave uploads where they are.
+/// Failures after which uploads stay in the queue.
 @Suite(.timeLimit(.minutes(5)))
 struct UploadKeepingTests {
     private let stub = StubTransport()

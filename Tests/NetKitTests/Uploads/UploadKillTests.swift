@@ -4,12 +4,12 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Queues whose process is killed at any point, and those that come after it.
+/// Upload queues whose process is killed at any point, and the processes after it.
 @Suite(.timeLimit(.minutes(5)))
 struct UploadKillTests {
     private static let count = 6
 
-    /// What a process does: adds the uploads if there are none yet, and sends until it is killed.
+    /// Runs one process: adds the uploads if there are none yet, and sends until it is killed.
     private static func live(in folder: String, files: String, server: String, point: String, number: Int) async throws
     {
         let queue = try UploadQueue(folder: folder, maxConcurrent: 2) { _ in
@@ -42,7 +42,7 @@ struct UploadKillTests {
             [queuePath = queuePath as String, filePath = filePath as String, url = url as String, point, number] in
             try await Self.live(in: queuePath, files: filePath, server: url, point: point, number: number)
         }
-        // The next one is killed at its first answer, the last one lives.
+        // The next process is killed at its first response. The last one is not killed.
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [queuePath = queuePath as String, filePath = filePath as String, url = url as String] in
             try await Self.live(in: queuePath, files: filePath, server: url, point: "answered", number: 1)

@@ -8,7 +8,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Uploads that are written down before they are sent.
+/// Uploads that are written to disk before they are sent.
 @Suite(.timeLimit(.minutes(5)))
 struct UploadQueueTests {
     private let stub = StubTransport()
@@ -254,7 +254,7 @@ struct UploadQueueTests {
         let task = Task { [agent] in await agent.upload(queue, untilEmpty: true) }
         try await gate.waitForArrivals(3)
         #expect(stub.requests.count == 3)
-        // A second one does not send them twice.
+        // A second, concurrent run does not send them twice.
         await agent.upload(queue)
         gate.open()
         await task.value

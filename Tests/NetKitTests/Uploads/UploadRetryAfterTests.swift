@@ -2,11 +2,11 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Uploads that a server wants to see later.
+/// Uploads that a server defers.
 @Suite(.timeLimit(.minutes(5)))
 struct UploadRetryAfterTests {
     private let stub = StubTransport()
-    /// Begins at Sun, 06 Nov 1994 08:49:37 GMT.
+    /// A clock that begins at Sun, 06 Nov 1994 08:49:37 GMT.
     private let time = StubTime()
     private let folder: TemporaryFolder
     private let told = Collected<String>()
@@ -46,7 +46,7 @@ struct UploadRetryAfterTests {
         try await queue.add(upload("/1"))
         try await queue.add(upload("/2"))
         await agent.upload(queue, untilEmpty: true)
-        // The other one does not wait for it.
+        // The other upload does not wait for it.
         #expect(stub.requests.map(\.path) == ["/1", "/2", "/1"])
         #expect(time.waits == [.seconds(120)])
         #expect(told.values == ["2 answered 201", "1 answered 200"])
@@ -90,7 +90,7 @@ struct UploadRetryAfterTests {
             Array(
                 #"{"expiresAt":784200000,"fields":[],"id":1,"keptAt":0,"method":"PUT","notBefore":5,"url":"/1"}"#.utf8),
             to: "000000000001.json")
-        // As an earlier version wrote it down.
+        // The format of an earlier version.
         try folder.write(
             Array(#"{"expiresAt":784200000,"fields":[],"id":2,"keptAt":0,"method":"PUT","url":"/2"}"#.utf8),
             to: "000000000002.json")
@@ -98,7 +98,7 @@ struct UploadRetryAfterTests {
         #expect(stub.requests.map(\.path) == ["/1", "/2"] && time.waits.isEmpty)
     }
 
-    /// A machine without a clock of its own begins in 1970, until the network has told it the time.
+    /// A machine without a real-time clock begins in 1970, until it gets the time from the network.
     @Test func aClockThatIsBehindTheUploadItselfHoldsNothingUp() async throws {
         let text =
             #"{"expiresAt":784200000,"fields":[],"id":1,"keptAt":784111777,"method":"PUT","notBefore":784111807,"url":"/1"}"#
