@@ -2,6 +2,7 @@
 
 #include "net/engine_state.h"
 #include "net/handle.h"
+#include "net/quirks.h"
 #include "net/url_text.h"
 
 /// While a paused stream has buffered data, libcurl 7.88 reads nothing from its HTTP/2 connection, and all other
@@ -24,7 +25,7 @@ static bool is_known_single(const nc_transfer *transfer) {
 /// libcurl 7.88 loses the response. So a body that is not sent immediately gets an exclusive connection.
 static bool may_be_answered_early(const nc_transfer *transfer) {
     const nc_description *asked = &transfer->description;
-    return nc_engine_has_libcurl_7(transfer->engine) && asked->has_body && !transfer->is_get &&
+    return nc_quirk_loses_early_responses(transfer->engine->libcurl_version) && asked->has_body && !transfer->is_get &&
            asked->body_length > INITIAL_WINDOW && !is_known_single(transfer);
 }
 

@@ -18,9 +18,6 @@
 
 enum { MAX_ANSWER_BYTES = 512 * 1024, CNONCE_BYTES = 16 };
 
-/// libcurl 8.21 percent-encodes non-ASCII users.
-enum { LIBCURL_THAT_ENCODES_NAMES = 0x081500 };
-
 nc_auth_answers nc_auth_answers_init(void) {
     return (nc_auth_answers){{.field = nc_buf_init(MAX_ANSWER_BYTES)}, {.field = nc_buf_init(MAX_ANSWER_BYTES)}};
 }
@@ -200,7 +197,7 @@ static bool is_plain(const nc_transfer *transfer, const offers *all, nc_slice us
     nc_slice value;
     unsigned version = transfer->engine->libcurl_version;
     // Otherwise libcurl would sign another path than it sends.
-    bool is_encoded = (version >= LIBCURL_THAT_ENCODES_NAMES && !is_ascii(user)) ||
+    bool is_encoded = (nc_quirk_encodes_digest_names(version) && !is_ascii(user)) ||
                       nc_quirk_rewrites_escapes(version, nc_transfer_url(transfer));
     for (size_t at = 0; next_field(all, &at, &value);) {
         if (nc_challenge_offers(value, "Digest")) {

@@ -98,11 +98,6 @@ static inline int64_t nc_engine_now_s(const nc_engine *engine) {
 /// is set back by years would keep them for years. Earlier connection pools therefore accept no new transfers.
 void nc_engine_heed_clock(nc_engine *engine);
 
-/// Returns true if libcurl is older than 8.0, which rewrote much of HTTP/2.
-static inline bool nc_engine_has_libcurl_7(const nc_engine *engine) {
-    return engine->libcurl_version < 0x080000;
-}
-
 /// Returns the event loop's current time, at most one round old.
 static inline uint64_t nc_engine_now(const nc_engine *engine) {
     return engine->loop.now_ns;

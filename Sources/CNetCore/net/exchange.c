@@ -32,7 +32,8 @@ static void note_step(nc_lane *lane) {
 /// connection's buffer only when more arrive.
 static void note_stream(nc_handle *handle, size_t bytes) {
     nc_lane *lane = handle->transfer->lane;
-    if (!handle->transfer->may_be_multiplexed || !nc_engine_has_libcurl_7(handle->engine)) {
+    if (!handle->transfer->may_be_multiplexed ||
+        !nc_quirk_leaves_stream_bytes_unread(handle->engine->libcurl_version)) {
         return;
     }
     handle->took_bytes = (handle->took_in_act == lane->acts ? handle->took_bytes : 0) + bytes;

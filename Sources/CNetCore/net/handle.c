@@ -88,9 +88,7 @@ static void set_callbacks(option_row *row, nc_handle *handle) {
     SET(row, CURLOPT_HEADERDATA, handle);
     SET(row, CURLOPT_WRITEFUNCTION, nc_exchange_on_body);
     SET(row, CURLOPT_WRITEDATA, handle);
-    // Head lines go to the body callback before libcurl processes them: see there. Later versions do not need it, and
-    // would also pass the trailers of streams.
-    SET(row, CURLOPT_HEADER, handle->engine->libcurl_version < 0x080100 ? 1L : 0L);
+    SET(row, CURLOPT_HEADER, nc_quirk_needs_head_in_body_callback(handle->engine->libcurl_version) ? 1L : 0L);
     // libcurl delivers a chunked body as it was sent, and still finds its end. Its own decoder accepts a bare LF after
     // a chunk, and endless extensions.
     SET(row, CURLOPT_HTTP_TRANSFER_DECODING, 0L);
@@ -231,8 +229,8 @@ static void set_method(option_row *row, nc_handle *handle, const nc_transfer *tr
 
 /// libcurl 7.88 does not end the stream of a request that is first sent without its body, and servers wait for the end.
 static bool may_not_be_stream(const nc_transfer *transfer) {
-    return nc_engine_has_libcurl_7(transfer->engine) && transfer->description.has_body && !transfer->is_get &&
-           (nc_auth_awaited_parties(transfer) & NC_PARTY_HOST) != 0;
+    return nc_quirk_leaves_bodiless_stream_open(transfer->engine->libcurl_version) && transfer->description.has_body &&
+           !transfer->is_get && (nc_auth_awaited_parties(transfer) & NC_PARTY_HOST) != 0;
 }
 
 static long http_version_of(const nc_transfer *transfer, bool is_secure) {
@@ -262,7 +260,8 @@ static long http_version_of(const nc_transfer *transfer, bool is_secure) {
 /// libcurl 7.88 cannot send a second request over a cleartext HTTP/2 connection: it restarts the protocol ("Error in
 /// the HTTP2 framing layer"; fixed in 8.0). So each request gets its own connection.
 static bool is_alone_on_connection(const nc_transfer *transfer, long version, bool is_secure) {
-    return version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && !is_secure && nc_engine_has_libcurl_7(transfer->engine);
+    return version == CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE && !is_secure &&
+           nc_quirk_breaks_second_cleartext_request(transfer->engine->libcurl_version);
 }
 
 bool nc_handle_may_be_multiplexed(const nc_transfer *transfer) {
@@ -295,9 +294,9 @@ static void set_protocol(option_row *row, nc_handle *handle, const nc_transfer *
     }
     // libcurl 8.14 does not check again when a handshake negotiates HTTP/1.1. A waiting transfer would wait for the end
     // of the first response.
-    bool waits =
-        shares && !is_unlike &&
-        (nc_engine_has_libcurl_7(transfer->engine) || (transfer->host != NULL && transfer->host->is_multiplexed));
+    bool waits = shares && !is_unlike &&
+                 (!nc_quirk_forgets_waiting_transfers(transfer->engine->libcurl_version) ||
+                  (transfer->host != NULL && transfer->host->is_multiplexed));
     if (handle->waits_for_connection != waits) {
         SET(row, CURLOPT_PIPEWAIT, waits ? 1L : 0L);
         handle->waits_for_connection = waits;

@@ -1,6 +1,7 @@
 #include "net/metrics.h"
 
 #include "net/engine_state.h"
+#include "net/quirks.h"
 #include "net/response.h"
 
 #include <arpa/inet.h>
@@ -61,7 +62,8 @@ void nc_metrics_note(nc_transfer *transfer) {
         hop->first_byte_ns = first_byte_ns > hop->ready_ns ? first_byte_ns : hop->ready_ns;
     }
     // libcurl 8.7 and later include the body in the request's bytes.
-    bool is_body_apart = transfer->description.has_body && transfer->engine->libcurl_version < 0x080700;
+    bool is_body_apart =
+        transfer->description.has_body && nc_quirk_omits_body_from_request_size(transfer->engine->libcurl_version);
     hop->sent_bytes = (uint64_t)request_bytes + (is_body_apart ? number(easy, CURLINFO_SIZE_UPLOAD_T) : 0);
     hop->head_bytes = transfer->head_bytes;
     // Not CURLINFO_SIZE_DOWNLOAD_T, which includes chunk framing in libcurl 8.

@@ -31,9 +31,19 @@ CURLcode nc_quirk_set_no_ca_bundle(CURL *easy, unsigned libcurl_version) {
     return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PROXY_CAINFO_BLOB, &blob) : code;
 }
 
+long nc_quirk_used_proxy(CURL *easy, unsigned libcurl_version) {
+    // The headers before 8.7 do not declare it.
+    enum { INFO_USED_PROXY = CURLINFO_LONG + 66 };
+    long used_proxy = -1;
+    if (libcurl_version >= 0x080700) {
+        (void)curl_easy_getinfo(easy, (CURLINFO)INFO_USED_PROXY, &used_proxy);
+    }
+    return used_proxy;
+}
+
 /* --- escapes in a path --- */
 
-enum { REWRITES_ESCAPES = 0x081400, INFO_USED_PROXY = CURLINFO_LONG + 66 };
+enum { REWRITES_ESCAPES = 0x081400 };
 
 /// Returns the URL from its path on.
 static nc_slice behind_authority(nc_slice url) {
@@ -99,8 +109,6 @@ static char *path_of(nc_slice url, bool keeps_dots) {
 }
 
 CURLcode nc_quirk_set_target(CURL *easy, nc_slice url, bool keeps_dots, bool is_for_proxy) {
-    long uses_proxy = 0;
-    (void)curl_easy_getinfo(easy, (CURLINFO)INFO_USED_PROXY, &uses_proxy);
     nc_slice authority = nc_url_authority(url);
     nc_slice rest = behind_authority(url);
     size_t query = length_before_fragment(rest, true);
@@ -110,7 +118,7 @@ CURLcode nc_quirk_set_target(CURL *easy, nc_slice url, bool keeps_dots, bool is_
         return CURLE_OK;
     }
     nc_buf target = nc_buf_init(2 * NC_URL_MAX_BYTES);
-    if (is_for_proxy && uses_proxy != 0) {
+    if (is_for_proxy && nc_quirk_used_proxy(easy, REWRITES_ESCAPES) != 0) {
         nc_buf_append(&target, nc_slice_of("http://"));
         nc_buf_append(&target, authority);
     }

@@ -4,6 +4,7 @@
 #include "net/h2_refused.h"
 #include "net/handle.h"
 #include "net/outcome.h"
+#include "net/quirks.h"
 #include "net/response.h"
 #include "net/tls_hook.h"
 #include "net/upload.h"
@@ -182,16 +183,12 @@ static bool is_refused_for_quirk(nc_transfer *transfer, CURLcode code) {
     return true;
 }
 
-/// CURLINFO_USED_PROXY, which the headers before 8.7 do not have.
-enum { LIBCURL_THAT_TELLS_OF_PROXIES = 0x080700, INFO_USED_PROXY = CURLINFO_LONG + 66 };
-
 void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
     curl_off_t lookup_us = 0;
     long os_error = 0;
     long verify_result = 0;
     long proxy_verify_result = 0;
     long proxy_said = CURLPX_OK;
-    long used_proxy = -1;
     if (transfer->error.status != NC_OK || transfer->ends_early) {
         return;
     }
@@ -225,9 +222,7 @@ void nc_verdict_judge(nc_transfer *transfer, CURLcode code) {
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_SSL_VERIFYRESULT, &verify_result);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verify_result);
     (void)curl_easy_getinfo(transfer->handle->easy, CURLINFO_PROXY_ERROR, &proxy_said);
-    if (transfer->engine->libcurl_version >= LIBCURL_THAT_TELLS_OF_PROXIES) {
-        (void)curl_easy_getinfo(transfer->handle->easy, (CURLINFO)INFO_USED_PROXY, &used_proxy);
-    }
+    long used_proxy = nc_quirk_used_proxy(transfer->handle->easy, transfer->engine->libcurl_version);
     const nc_kept_proxy *proxy = nc_handle_proxy(transfer);
     const nc_state *known = &transfer->engine->state;
     const nc_outcome outcome = {
