@@ -7,7 +7,7 @@ struct ChallengeTests {
     private static let right = Credentials.basic(user: "me", password: "secret")
     private static let wrong = Credentials.basic(user: "me", password: "wrong")
 
-    /// Returns an agent whose handler gives these results in order, and records the challenges.
+    /// Returns an agent whose handler returns these results in order, and records the challenges.
     private static func agent(
         _ answers: ChallengeAnswer..., asked: Collected<Challenge> = Collected()
     ) -> Agent {

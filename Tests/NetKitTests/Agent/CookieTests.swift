@@ -7,8 +7,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Foundation on Linux accepts cookies for public suffixes such as "co.uk", and writes a cookie file by itself. NetKit
-/// does neither.
+/// Foundation on Linux accepts cookies for whole country domains, and stores them in a directory that depends on the
+/// process. NetKit does neither.
 struct CookieTests {
     /// Returns a request for any host name, resolved to this server.
     private static func request(_ url: String, at server: LoopbackServer) -> Request<Bytes> {

@@ -70,7 +70,7 @@ struct PlaceTests {
         #expect(stub.requests.count == count)
     }
 
-    // By RFC 3986 a leading "/" replaces the base's path. An option keeps it, as YTKNetwork's users expect (Y11).
+    // A leading "/" replaces the base's path (RFC 3986, 5.2.2), as in YTKNetwork (Y11). `keepsBasePath` keeps it.
     @Test func aLeadingSlashKeepsTheBasePathWhenAsked() async throws {
         for (isKept, url) in [(false, "http://own/get"), (true, "http://own/a/get")] {
             var configuration = Agent.Configuration()

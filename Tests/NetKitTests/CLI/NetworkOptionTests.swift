@@ -241,7 +241,7 @@ struct NetworkOptionTests {
         let outcome = try await nk(["-D", "both"] + words + [server.url("/both")], folder: folder.path)
         #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("both"))
         #expect(folder.contents(of: "both") == Array("old".utf8) && server.requestCount == 0)
-        // A device or pipe gets both outputs, one after the other.
+        // Both outputs are written to a device or pipe, one after the other.
         let device = try await nk("-D", "/dev/stdout", "-o", "/dev/stdout", server.url("/"))
         #expect(device.code == 0 && device.text.hasPrefix("okHTTP/1.1 200"))
     }

@@ -35,7 +35,8 @@ struct CacheFresheningTests {
         #expect(try await scene.agent.send(request).bytes.text == "2")
     }
 
-    /// Otherwise the old body would get the new version's tag, and the server would confirm it on every validation.
+    /// Otherwise the old body would be stored under the new version's tag, and the server would confirm it on every
+    /// validation.
     @Test(
         arguments: [
             (["ETag": "W/\"a\""], ["ETag": "W/\"b\""]), (["ETag": "\"a\""], ["ETag": "W/\"b\""]),

@@ -26,7 +26,7 @@ struct CachingIdentityTests {
         let fields: Headers = ["Cache-Control": "max-age=50"]
         scene.stub.answer(
             "/", with: (0..<100).map { StubReply(headers: fields, body: [.text("\($0)")]) })
-        // Each user sends twice, gets the same response again, and no other user gets it.
+        // Each user sends twice and receives the same response again. No other user receives it.
         var seen: [String: Int] = [:]
         for (index, change) in Self.users.enumerated() {
             var request = Request<String>("/")

@@ -312,7 +312,7 @@ struct CachingTests {
         scene.stub.answer("/", with: .text("1"))
         _ = try await scene.agent.send(request)
         #expect(try await scene.agent.send(request).source == .cache)
-        // A second agent stands for a second process.
+        // A second agent simulates a second process.
         let next = CacheScene(.app(50), store: DiskCacheStore(directory: folder.file("c")))
         #expect(try await next.agent.send(request).value == "1")
         #expect(next.stub.requests.isEmpty)

@@ -65,7 +65,7 @@ struct CallHooksTests {
             ])
     }
 
-    // In CTNetworking every failure was "no network" (C8).
+    // In CTNetworking every failure except timeout and cancellation is "no network" (C8).
     @Test(arguments: [
         (StubReply.failure(.reset), NetError.Code.reset), (.status(404), .unacceptableStatus),
         (.text("x"), .unacceptableType), (.json("[1"), .undecodable),

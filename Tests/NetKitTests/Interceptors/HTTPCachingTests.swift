@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// A private cache by RFC 9111. Each test gives the stored response, the second request, and the time between them.
+/// A private cache by RFC 9111. Each test has a stored response, a second request, and the time between them.
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPCachingTests {
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"

@@ -37,7 +37,7 @@ struct MD5SigningTests {
         #expect(stub.requests.last?.url == "http://h/api/x?a=1&b=2&sig=2232e614a7f1caac93d52481a5ddca64")
     }
 
-    // CTNetworking truncated non-ASCII text (C17).
+    // RTNetworking truncated non-ASCII text (C17).
     @Test func valuesAreDigestedUnescapedAndInUTF8() async throws {
         let asked = try await sent(
             Request(
@@ -76,7 +76,7 @@ struct MD5SigningTests {
         #expect(asked.text == #"v1/xc=1{"b":3}PRIV"#)
     }
 
-    // CTNetworking stored the parameters of every request and did not sign them (C16).
+    // RTNetworking's cache included the parameters of every request when it stored, but not when it read (C16).
     @Test func parametersOfEveryRequestAreSignedToo() async throws {
         #expect(try await sent(Request("x", parameters: ["b": 2])) { $0.parameters = ["a": 1] }.text == "a=1&b=2PRIV")
     }

@@ -201,7 +201,7 @@ struct RetryTests {
         for _ in 0..<10 {
             _ = try await agent.send(Request<Bytes>("/"))
         }
-        // The budget starts with four retries. The first call takes half of it, and each further call adds half a
+        // The budget starts full, with four retries, so the first call adds nothing. Each further call adds half a
         // retry.
         #expect(stub.requests.count == 10 + 4 + 4)
         #expect(budget.remaining == 0)

@@ -7,7 +7,7 @@ import Testing
 struct VariantSecretsTests {
     private static let names = ["Authorization", "Cookie", "X-Api-Key", "X-Account"]
 
-    /// Creates a cache on disk that reports its keys.
+    /// Creates an agent with a cache on disk.
     private func scene(_ folder: TemporaryTree, _ rules: CacheRules) -> CacheScene {
         CacheScene(rules, store: DiskCacheStore(directory: folder.file("c")))
     }

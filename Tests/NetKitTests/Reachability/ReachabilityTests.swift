@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// The features of AFNetworking's reachability manager, and those that its users miss.
+/// The features of AFNetworking's reachability manager, and those that it lacks.
 struct ReachabilityTests {
     private let path = StubPath(.notReachable)
 

@@ -3,7 +3,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// A value is encoded to the same bytes in every process, so that a cache on disk finds the response to its POST.
+/// A value has the same encoding in every process, so that a cache on disk finds the response to its POST.
 struct StableBodyTests {
     private struct Search: Encodable, Sendable {
         var query = "oslo/øst"

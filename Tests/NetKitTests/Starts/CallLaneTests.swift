@@ -2,7 +2,7 @@
 import NetKitTesting
 import Testing
 
-/// Calls that wait in a lane or for a service's slot, and their order.
+/// Calls that wait in a concurrency limiter (`CallLane`) or for a service's slot, and their order.
 @Suite(.timeLimit(.minutes(5)))
 struct CallLaneTests {
     private typealias Handle = CallHandle<Response<String>>

@@ -225,7 +225,7 @@ struct DeliveryTests {
 
 private actor Place {}
 
-/// Request tasks whose notifications must all arrive in one place.
+/// Request tasks whose notifications must all arrive on one executor.
 private struct Checking {
     let isRight: @Sendable () -> Bool
 

@@ -2,7 +2,7 @@ import NetKit
 import NetKitTesting
 import Testing
 
-/// Calls that are created before they start, lanes, and batches of such calls.
+/// Calls that are created before they start, concurrency limiters, and batches of such calls.
 @Suite(.timeLimit(.minutes(5)))
 struct PreparedCallTests {
     private let stub = StubTransport()
@@ -122,7 +122,7 @@ struct PreparedCallTests {
         #expect(log.values == ["a main", "b elsewhere"])
     }
 
-    // MARK: Lanes
+    // MARK: Concurrency limiters
 
     @Test(arguments: [1, 2, 5])
     func noMoreAreInALaneThanItTakes(limit: Int) async throws {

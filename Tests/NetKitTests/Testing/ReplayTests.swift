@@ -43,7 +43,7 @@ struct ReplayTests {
         let error = await #expect(throws: NetError.self) { try await again.send(Request<[String]>("/cities")) }
         #expect(error?.code == .unacceptableStatus)
         #expect(try await again.send(Request<[String]>("/cities")).value == [])
-        #expect(try await again.send(Request<[String]>("/cities")).value == [])  // the last answers all after it
+        #expect(try await again.send(Request<[String]>("/cities")).value == [])  // the last one is repeated
         #expect(Array(try await again.send(asked[3]).bytes) == [0, 255, 7])
         #expect(replay.unused.isEmpty && replay.requests.count == 5)
     }
