@@ -1,4 +1,4 @@
-/// Decoding with what is inside the library; apart from coded.c, so that tests of the outside need none of it.
+/// Decoding with internal functions. Separate from coded.c, so that tests of the public interface do not need them.
 #include "coded.h"
 
 enum { MAX_PLAIN_BYTES = 1 << 26 };

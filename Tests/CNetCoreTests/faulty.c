@@ -16,10 +16,10 @@
 
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 
-/// What one operation is to do.
+/// The result of an operation.
 typedef enum verdict { PASS, FAIL, SHORTEN, KILL_AFTER } verdict;
 
-/// Whether this is the operation that is to fail; a download's run on two threads.
+/// Returns true if this operation is to fail. A download uses two threads.
 static bool is_chosen(faulty_files *files, const char *op) {
     pthread_mutex_lock(&counting);
     files->calls++;
@@ -242,7 +242,7 @@ const char *place_path(const char *directory, const char *name) {
     return path;
 }
 
-/// Counts names that `wanted` takes; the last one's path is left in place_path()'s storage.
+/// Counts names that `wanted` accepts. The last one's path stays in place_path()'s storage.
 static size_t count_names(const char *directory, bool (*wanted)(const char *name)) {
     DIR *open = opendir(directory);
     assert_non_null(open);

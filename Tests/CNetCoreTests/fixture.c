@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What a kept pointer is.
+/// The kind of a kept pointer.
 typedef struct kept {
     nc_response *response;
     nc_trust *trust;

@@ -49,7 +49,7 @@ static EVP_PKEY *make_key(const char *kind) {
     return strcmp(kind, "ED25519") == 0 ? EVP_PKEY_Q_keygen(NULL, NULL, "ED25519") : EVP_EC_gen(kind);
 }
 
-/// The wish for an extension of this name; NULL without one.
+/// Returns the requested extension of this name, or NULL.
 static const forged_extension *wished(const forged_wish *wish, const char *name) {
     for (size_t i = 0; i < FORGED_EXTENSIONS && wish->extensions[i].name != NULL; i++) {
         if (strcmp(wish->extensions[i].name, name) == 0) {

@@ -151,7 +151,7 @@ static void *run_server(void *ctx) {
         if (fd < 0) {
             break;
         }
-        const int is_prompt = 1; // What is served has left.
+        const int is_prompt = 1; // sends immediately
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &is_prompt, sizeof is_prompt);
         atomic_store(&server->connections[i], fd);
         SSL *ssl = server->is_secure ? SSL_new(server->context) : NULL;

@@ -49,7 +49,7 @@ static void *counted_allocate(void *ctx, size_t bytes) {
     (void)ctx;
     void *block = must_fail() ? NULL : malloc(bytes);
     if (block != NULL) {
-        // What is not initialised must not look like zero by luck.
+        // Uninitialized memory must not be zero by chance.
         memset(block, 0xA5, bytes);
         atomic_fetch_add(&live_blocks, 1);
     }

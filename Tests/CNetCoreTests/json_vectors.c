@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What a reader of the file knows between two tokens.
+/// The state of the file's parser between two tokens.
 typedef struct reading {
     json_vectors *file;
     size_t depth;

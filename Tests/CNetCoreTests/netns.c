@@ -69,7 +69,7 @@ static size_t add(order *made, uint16_t type, const void *value, size_t length) 
     return at;
 }
 
-/// Closes an attribute that holds others.
+/// Closes a nested attribute.
 static void nest_end(order *made, size_t at) {
     uint16_t length = (uint16_t)(made->header.nlmsg_len - at);
     memcpy((uint8_t *)made + at, &length, sizeof length);

@@ -88,7 +88,7 @@ nc_params parameter_copy(const nc_params_item *item, const nc_params_item *sets)
     return copy;
 }
 
-/// The place of a word in a row of words that ends with NULL.
+/// Returns the index of a word in an array that ends with NULL.
 static unsigned place_of(nc_slice word, const char *const words[]) {
     for (unsigned i = 0; words[i] != NULL; i++) {
         if (nc_slice_is_equal(word, nc_slice_of(words[i]))) {

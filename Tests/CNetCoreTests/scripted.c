@@ -37,7 +37,7 @@ static nc_buf pattern(size_t length, bool is_page) {
     return buf;
 }
 
-/// What is the same for every exchange.
+/// Scripts the replies that every exchange shares.
 static void script_for_good(scripted_stage *stage) {
     const nct_reply page = {.pattern_length = PAGE_BYTES,
                             .chunk_bytes = 5000,

@@ -25,7 +25,7 @@ static const nc_alternative *find(const nc_alt_svc *list, const char *host, int 
     return nc_alt_svc_find(list, &origin, (uint8_t)protocols, at_s);
 }
 
-/// What a list has for a.example, as "protocol host:port+seconds" each.
+/// Returns the list's entries for a.example, each as "protocol host:port+seconds".
 static const char *shown(const nc_alt_svc *list) {
     static char text[1024];
     size_t length = 0;
@@ -198,7 +198,7 @@ static void alt_svc__many_origins_do_not_push_another_sites_out(void **state) {
     }
     assert_int_equal(list.count, NC_ALT_SVC_MAX_TOTAL);
     assert_non_null(find(&list, "bank.test", ANY, now_s));
-    assert_true(note(&list, "host-0.example", "h2=\":1\", h2=\":2\"")); // in the place of its own
+    assert_true(note(&list, "host-0.example", "h2=\":1\", h2=\":2\"")); // replaces its own entry
     assert_non_null(find(&list, "bank.test", ANY, now_s));
     assert_int_equal(list.count, NC_ALT_SVC_MAX_TOTAL);
     nc_alt_svc_deinit(&list);
@@ -226,11 +226,12 @@ static void alt_svc__its_text_is_libcurls_and_reads_back(void **state) {
                "h2 [2001:db8::1] 443 h2 [2001:db8::1] 1 \"20270116 08:00:00\" 0 0\nh2 a.example")); // by origin
     text.length--;
     assert_status(nc_alt_svc_read(&again, nc_buf_slice(&text), now_s, &line), NC_OK);
-    assert_status(nc_alt_svc_read(&again, nc_buf_slice(&text), now_s, &line), NC_OK); // what is known is not doubled
+    assert_status(nc_alt_svc_read(&again, nc_buf_slice(&text), now_s, &line),
+                  NC_OK); // known entries are not duplicated
     nc_alt_svc_write(&again, &twice, now_s);
     assert_true(nc_slice_is_equal(nc_buf_slice(&text), nc_buf_slice(&twice)));
     nc_buf_reset(&twice);
-    nc_alt_svc_write(&again, &twice, now_s + 60); // what has ended is left out
+    nc_alt_svc_write(&again, &twice, now_s + 60); // expired entries are omitted
     assert_int_equal(twice.length,
                      text.length - strlen("h2 a.example 443 h3 a.example 443 \"20270115 08:01:00\" 0 0\n"));
     nc_buf_deinit(&text);

@@ -70,7 +70,7 @@ static void add_parameters(nc_params *params, const tuple *from) {
     case 0: // one name
         nc_params_add_string(params, pieces[0], pieces[1]);
         break;
-    case 1: // the same as bytes
+    case 1: // equal text as bytes
         nc_params_add_bytes(params, pieces[0], pieces[1]);
         break;
     case 2: // an array of two
@@ -79,7 +79,7 @@ static void add_parameters(nc_params *params, const tuple *from) {
         nc_params_add_string(params, pieces[0], pieces[2]);
         nc_params_end(params);
         break;
-    case 3: // an array of one, and a name behind it
+    case 3: // an array of one, and a name after it
         nc_params_begin(params, pieces[0], NC_PARAMS_ARRAY);
         nc_params_add_string(params, pieces[0], pieces[1]);
         nc_params_end(params);

@@ -83,7 +83,7 @@ static const row rows[] = {
     WHOLE("2;a;b=c;d=\"e;\\\"\";\x80\xff\t \r\nhi\r\n0;z\r\n\r\n", "hi"),
     WHOLE("2 \t\r\nhi\r\n0 ;z\r\n\r\n", "hi"),
     WHOLE("1\r\nh\r\n0\r\nA: b\r\nC: \td\r\n\r\n", "h|A: b\r\nC: \td\r\n"),
-    WHOLE("0\r\nno colon\r\n\r\n", "|no colon\r\n"), // what a field is, is decided by others
+    WHOLE("0\r\nno colon\r\n\r\n", "|no colon\r\n"), // the caller parses fields
     WHOLE("1\r\nh\r\n0\r\n\r\n5\r\nbelow\r\n", "h"),
     CUT("", ""),
     CUT("2", ""),
@@ -257,7 +257,7 @@ static void chunked__extensions_weigh_no_more_than_the_content(void **state) {
     } loads[] = {
         {1, 1, NC_CHUNKED_EXTENSION_MAX_BYTES, NC_OK},
         {1, 1, NC_CHUNKED_EXTENSION_MAX_BYTES + 1, NC_ERR_BAD_RESPONSE},
-        // What is announced pays for nothing before it is there.
+        // Only received content counts, not the announced length.
         {1, 100000, NC_CHUNKED_EXTENSION_MAX_BYTES + 1, NC_ERR_BAD_RESPONSE},
         // Content resets the limit of extensions only once.
         {2, NC_CHUNKED_EXTENSION_MAX_BYTES, NC_CHUNKED_EXTENSION_MAX_BYTES, NC_OK},

@@ -27,7 +27,7 @@ static void coding__last_in_the_list_is_undone_first(void **state) {
     nc_buf body = coded_deflate(nc_buf_slice(&inner), CODED_ZLIB);
     coded_assert_plain("gzip, deflate", nc_buf_slice(&body), coded_text());
     coded_assert_status("deflate, gzip", nc_buf_slice(&body), NC_ERR_BAD_CODING);
-    // The same in two fields.
+    // The same codings in two fields.
     nc_slice values[] = {nc_slice_of("gzip"), nc_slice_of("deflate")};
     nc_coding *coding = NULL;
     nc_buf out = nc_buf_init(1000);
@@ -47,7 +47,7 @@ static void coding__undoes_formats_of_libcurl_around_gzip(void **state) {
     if (!nc_coding_has_zstd()) {
         return;
     }
-    // One raw block in a zstd frame holds the gzip body as it is.
+    // One raw block in a zstd frame has the gzip body unchanged.
     nc_buf inner = coded_deflate(coded_text(), CODED_GZIP);
     nc_buf body = coded_bytes("\x28\xB5\x2F\xFD\0\x68");
     uint32_t block = 1 | (uint32_t)inner.length << 3;
@@ -235,7 +235,7 @@ static void coding__bomb_comes_out_whole(void **state) {
 
 static void coding__bomb_of_nothing_is_broken(void **state) {
     (void)state;
-    // What is inside the outer gzip is a whole gzip and then NULs that mean nothing: 1 GiB of them.
+    // Inside the outer gzip is a complete gzip, then 1 GiB of padding NULs.
     nc_buf inner = coded_deflate(nc_slice_of("x"), CODED_GZIP);
     nc_buf body = coded_deflate(nc_buf_slice(&inner), CODED_GZIP);
     nc_buf padding = make_bomb();

@@ -1,4 +1,4 @@
-/// The cookie jar without a network: which fields it takes, which requests it answers, and in what order.
+/// The cookie jar without a network: accepted fields, matching requests, and their order.
 #include "harness.h"
 
 #include "http/cookie_jar.h"
@@ -31,7 +31,7 @@ static bool store(scene *one, const char *field) {
     return has_changed;
 }
 
-/// What a request from the scene's place to `host` and `path` is sent with.
+/// Returns the cookies of a request from the fixture's site to `host` and `path`.
 static const char *sent_to(scene *one, const char *host, const char *path) {
     nc_cookie_place place = one->place;
     place.host = nc_slice_of(host);
@@ -249,7 +249,7 @@ static void jar__a_cookie_is_told_from_others_by_name_domain_and_path(void **sta
     assert_true(store(&one, "a=4; Path=/x"));
     assert_true(store(&one, "a=5; Path=/x/"));
     assert_string_equal(sent(&one), "a=5; a=4; a=1; a=2; A=3");
-    assert_false(store(&one, "a=1; Path=/")); // the same again is no change, and nothing to save
+    assert_false(store(&one, "a=1; Path=/")); // an equal cookie is no change, so nothing is saved
     assert_true(store(&one, "a=1; Path=/; HttpOnly"));
     assert_true(store(&one, "a=1; Path=/; Max-Age=5"));
     assert_int_equal(one.jar.count, 5);
@@ -279,7 +279,7 @@ static void jar__secure_cookies_are_left_alone_without_tls(void **state) {
         }
         one.place.is_secure = true;
         assert_non_null(strstr(sent_to(&one, "www.a.example", "/deep"), "sid=good"));
-        assert_true(store(&one, "sid=; Path=/; Domain=a.example; Max-Age=0")); // over TLS anything goes
+        assert_true(store(&one, "sid=; Path=/; Domain=a.example; Max-Age=0")); // over TLS every cookie is accepted
         end(&one);
     }
 }

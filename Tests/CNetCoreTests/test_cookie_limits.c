@@ -1,6 +1,7 @@
-/// A jar that servers try to fill: its limits, what leaves it first, and that a change costs no more in a full jar.
+/// A cookie jar that servers try to fill: its limits, its eviction order, and that a change in a full jar costs no
+/// more.
 ///
-/// Work is counted in cookies and sites that were looked at, so that no clock is needed.
+/// Work is counted in visited cookies and sites, so no clock is needed.
 #include "harness.h"
 
 #include "http/cookie_jar.h"
@@ -24,7 +25,7 @@ static void set_at(nc_cookie_jar *jar, int number, const char *name, size_t byte
     assert_status(nc_cookie_jar_store(jar, &place, nc_slice_of(field), &has_changed), NC_OK);
 }
 
-/// Whether a request to https://site-NUMBER.example/ is sent with the cookie. Counts as no use.
+/// Returns true if a request to https://site-NUMBER.example/ has the cookie. Does not count as a use.
 static bool is_sent(nc_cookie_jar *jar, int number, const char *name) {
     char host[64];
     char expected[64];

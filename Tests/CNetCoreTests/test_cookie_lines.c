@@ -9,7 +9,7 @@ enum { NOW_S = 1700000000 };
 
 #define COOKIE(expires) "a.example\tFALSE\t/\tFALSE\t" expires "\tname\tvalue"
 
-/// Puts lines into a fresh jar and compares what it then holds.
+/// Reads lines into an empty jar and compares its contents.
 static void assert_become(nc_slice lines, const char *expected) {
     nc_cookie_jar jar;
     nc_cookie_list list;

@@ -51,7 +51,7 @@ static answer get(fixture *f, nc_slice url) {
     return fixture_send(f, &request);
 }
 
-/// What the latest request brought as Cookie.
+/// Returns the Cookie field of the latest request.
 static nc_slice sent(fixture *f) {
     const char *field = strstr(fixture_received(f, nct_server_request_count(f->server) - 1), "\r\nCookie: ");
     return field == NULL ? nc_slice_of("") : nc_slice_make(field + 10, strcspn(field + 10, "\r"));

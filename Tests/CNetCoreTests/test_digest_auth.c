@@ -1,4 +1,5 @@
-/// Digest access authentication: which challenges are read, which are plain enough for libcurl, and what answers them.
+/// Digest access authentication: which challenges are valid, which of them libcurl can handle, and the authorization
+/// responses.
 #include "harness.h"
 #include "net/challenge.h"
 #include "net/digest_auth.h"

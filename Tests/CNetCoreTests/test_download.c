@@ -292,7 +292,7 @@ static void download__keeps_its_partial_through_an_error_page(void **state) {
     fetching_stop(&on);
 }
 
-/// Leaves all of "/file" as a partial, because its place was not there.
+/// Leaves all of "/file" as a partial file, because its destination did not exist.
 static void leave_all(fetching *on) {
     char missing[200];
     snprintf(missing, sizeof missing, "%s/missing/file", on->at.root);

@@ -130,7 +130,7 @@ static nct_reply stalled(void) {
                        .ending = NCT_STALL};
 }
 
-/// Begins a download that has some bytes and gets no more.
+/// Starts a download that stalls after some bytes.
 static void begin_stalled(fetching *on, const nc_download_options *options) {
     fetch_begin_stalled(on, stalled(), options);
 }
@@ -296,14 +296,14 @@ static void pause__holds_it_until_it_is_resumed(void **state) {
     fetching_stop(&on);
 }
 
-/// Lets the one transfer of a download that waits for its place go on, and gives the place when that had its time.
+/// Resumes the transfer of a download that waits for its destination, and then provides the destination.
 static void resume_too_early(fetching *on) {
     const nc_request other = fixture_request(&on->f, "/other");
     fetch_begin(on, &(nc_download_options){.asks_destination = true});
     gate_wait(&on->head);
     nc_transfer_info info = {0};
     assert_int_equal(nc_engine_list(on->f.engine, &info, 1), 1);
-    // As a program does that holds up all that it finds in the list, and lets it go on later.
+    // As a program does that pauses all transfers of the list and resumes them later.
     nc_engine_pause(on->f.engine, info.id);
     nc_engine_resume(on->f.engine, info.id);
     nc_engine_resume_from(on->f.engine, info.id, NC_REST_VERDICT);
@@ -380,7 +380,7 @@ static void run_once(void *ctx) {
     assert_status(nc_engine_close(engine, FIXTURE_LIMIT_MS), NC_OK);
     if (status == NC_OK) {
         if (!harness_has_failed_allocation()) {
-            harness_fail_allocation(0); // What looks at the file allocates too.
+            harness_fail_allocation(0); // reading the file's state allocates too
         }
         assert_pattern(on->file, 600000);
     } else {

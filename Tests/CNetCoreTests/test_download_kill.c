@@ -15,7 +15,7 @@
 /// A body that comes in a few drips, so that it is proven more than once.
 enum { BODY_BYTES = 48000, DRIP_BYTES = 8000, DRIP_MS = 2 };
 
-/// A server in a process of its own: those that are forked later have one thread.
+/// A server in another process, so that later children have one thread.
 typedef struct scene {
     pid_t server;
     int orders; // closed, the server ends
@@ -102,7 +102,7 @@ static void on_done(void *ctx, nc_download_id id, nc_response *response, const n
     pthread_mutex_unlock(&one->mutex);
 }
 
-/// Downloads with an engine of its own, from its beginning to its end.
+/// Downloads with a new engine, from start to end.
 static waiting run(const scene *on, const char *path, const nc_file_ops *ops, bool skips_sync) {
     waiting one = {.mutex = PTHREAD_MUTEX_INITIALIZER, .condition = PTHREAD_COND_INITIALIZER};
     char url[TORTURE_URL_BYTES];
@@ -142,7 +142,7 @@ static int sync_nothing(void *ctx, int fd) {
     return 0;
 }
 
-/// Whether a child was killed; when it was not, it came to a good end.
+/// Returns true if a child was killed. Otherwise it must have succeeded.
 static bool was_killed(int how) {
     if (WIFEXITED(how)) {
         assert_int_equal(WEXITSTATUS(how), 0);
@@ -179,7 +179,7 @@ static bool run_and_kill_traced(scene *on, uint64_t nth, bool is_after) {
     return was_killed(traced_run(download_slowly, on, nth, is_after));
 }
 
-/// The file is whole or not there; the next download, in a process of its own, makes it whole and leaves nothing else.
+/// The file is complete or missing. The next download, in a new process, completes it and leaves no other file.
 static void check_next(const scene *on, uint64_t nth) {
     int how = 0;
     if (access(on->file, F_OK) == 0) {

@@ -336,7 +336,8 @@ static void download__is_one_version_whatever_the_server_says(void **state) {
     print_message("%d lies, each at %llu cuts\n", (int)LIES, (unsigned long long)cuts);
 }
 
-/// The answers to a request for all: a part is none, whatever its status, and a range of all is the whole.
+/// The responses to a request for the whole. A part is not accepted for any status; a range of everything is the
+/// whole.
 static void download__of_everything_does_not_take_a_part(void **state) {
     static const struct {
         const char *range;

@@ -178,7 +178,7 @@ static void download__that_was_told_by_the_head_is_gone_on_with_in_its_place(voi
     fetching_stop(&on);
 }
 
-/// A download to a relative path whose process goes elsewhere while it runs.
+/// A download to a relative path whose process changes its working directory meanwhile.
 static void check_elsewhere(const char *path, const char *placed, const char *wanted) {
     char before[600];
     char inner[200];

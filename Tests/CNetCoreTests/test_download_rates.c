@@ -2,12 +2,12 @@
 #include "driven.h"
 #include "fetched.h"
 
-/// Shares that are each worth a range; a piece of a paced body is small.
+/// Each share is large enough for a range. A piece of a paced body is small.
 enum { SEGMENTS = 6, SHARE = 300000, LARGE = SEGMENTS * SHARE, PIECE_BYTES = 16 * 1024 };
 
 static const nct_reply large = {.headers = "ETag: \"v1\"\r\n", .pattern_length = LARGE, .answers_ranges = true};
 
-/// What a download had, and when.
+/// The bytes of a download over time.
 typedef struct ledger {
     driven *time;
     uint64_t rate;
@@ -19,7 +19,7 @@ typedef struct ledger {
 static void book(void *ctx, nc_download_id id, const nc_download_progress *progress) {
     ledger *one = ctx;
     uint64_t burst = one->rate / 10 > 1024 ? one->rate / 10 : 1024;
-    // The first one's burst is the whole rate's, and a piece more than is left is taken whole.
+    // The first segment has the burst of the whole rate. A piece above the remaining allowance is taken whole.
     uint64_t extra = burst + SEGMENTS * (burst / SEGMENTS > 1024 ? burst / SEGMENTS : 1024) + SEGMENTS * PIECE_BYTES;
     uint64_t limit = (driven_passed_ms(one->time) + 1) * one->rate / 1000 + extra;
     uint64_t ahead = progress->received_bytes > limit ? progress->received_bytes - limit : 0;

@@ -10,7 +10,7 @@
 
 #define STRONG "ETag: \"v1\"\r\n"
 
-/// What the other user of a directory has in it.
+/// The other user's file in the directory.
 #define THEIRS "theirs.part.nk"
 
 static nc_file_ops system_ops;

@@ -20,7 +20,7 @@ static fetched leave_partial(fetching *on, const char *headers) {
     return got;
 }
 
-/// What is no file, or perhaps not this one, neither takes the part's place nor the file's.
+/// A response that is no file, or possibly another file, replaces neither the partial file nor the file.
 static void download__keeps_its_part_when_a_success_is_not_the_file_regression_1(void **state) {
     static const uint16_t statuses[] = {201, 202, 203, 204, 205, 207};
     (void)state;

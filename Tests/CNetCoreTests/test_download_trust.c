@@ -16,7 +16,7 @@ static const nct_reply whole = {.headers = STRONG, .pattern_length = 20000, .ans
 static const nct_reply cut = {
     .headers = STRONG, .pattern_length = 20000, .is_cut = true, .cut_after = 9000, .ending = NCT_CLOSE};
 
-/// Leaves a partial download of "/file", and a server that would answer the rest.
+/// Leaves a partial download of "/file", and a server that would send the rest.
 static void begin_partial(fetching *on) {
     fetching_start(on);
     fetching_script(on, cut);

@@ -1,4 +1,4 @@
-/// Names of several addresses: each gets its share of the time, until one of them answers.
+/// Host names with several addresses: each gets its share of the time until one of them connects.
 #include "fixture.h"
 #include "listening.h"
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Answers any question with A records, 127.0.0.`last[i]`, or with an alias that has none. libcurl asks for
+/// Writes a DNS response with A records, 127.0.0.`last[i]`, or with an alias without any. libcurl queries
 /// "a.example".
 static size_t write_answer(uint8_t *out, const uint8_t *last, size_t count) {
     static const uint8_t question[] = {0, 0,   0x81, 0x80, 0,   1,   0,   0,   0, 0, 0, 0, 1, 'a',
@@ -184,7 +184,7 @@ static void engine__a_question_that_is_given_up_takes_its_connection_along(void 
     assert_true(nct_server_wait_for_stalled(n.doh, 1, FIXTURE_LIMIT_MS));
     nc_engine_cancel(n.f.engine, id);
     assert_status(fixture_wait(&n.f, id).error.status, NC_ERR_CANCELLED);
-    // Over the same connection the late answer would be the next question's.
+    // On the same connection the late response would belong to the next query.
     nct_server_release_stalled(n.doh);
     assert_answered(fixture_send(&n.f, &request), 200, "ok");
     assert_int_equal(nct_server_connection_count(n.doh), 2);

@@ -1,4 +1,4 @@
-/// Another place (RFC 7838) that speaks HTTP/2, for an origin that does not: neither's connections are the other's.
+/// An alternative service (RFC 7838) with HTTP/2 for an origin without it. They share no connections.
 #include "fixture.h"
 #include "gate.h"
 #include "tls_frames.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/// An origin, and another place that an engine knows from a file.
+/// An origin, and an alternative service that an engine reads from a file.
 typedef struct places {
     fixture f;
     tls_peer origin;
@@ -21,7 +21,7 @@ typedef struct places {
     gate may_answer;
 } places;
 
-/// HTTP/1.1: the answer is the target; "/slow" waits.
+/// Serves HTTP/1.1: the body is the target; "/slow" waits.
 static void serve_targets(SSL *ssl, const tls_peer_connection *connection) {
     places *p = connection->peer->ctx;
     char head[4096];
@@ -49,7 +49,7 @@ static void serve_streams(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-/// Half an answer, then HTTP_1_1_REQUIRED (RFC 9113, 7).
+/// Sends half a response, then HTTP_1_1_REQUIRED (RFC 9113, section 7).
 static void serve_half(SSL *ssl, const tls_peer_connection *connection) {
     static const char half[] =
         OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\0", "\1") "hi" FRAME_HEAD("\x08", "\6", "\0", "\0") "12345678";
@@ -67,7 +67,7 @@ static void serve_half(SSL *ssl, const tls_peer_connection *connection) {
 
 typedef void serve_fn(SSL *ssl, const tls_peer_connection *connection);
 
-/// `host` is the origin's name for which the other place is known.
+/// `host` is the origin's name in the Alt-Svc entry.
 static void start(places *p, const char *host, serve_fn *serve) {
     char path[] = "/tmp/netcore-altsvc-XXXXXX";
     *p = (places){.is_asked = GATE_INIT, .may_answer = GATE_INIT};
@@ -103,8 +103,8 @@ static nc_request request_to(places *p, const char *host, const char *path) {
     };
 }
 
-/// libcurl files a connection to another place under the host that it leads to, and the origin's port: one of HTTP/2
-/// there made it take a busy one of HTTP/1.1 for one that carries several requests at a time.
+/// libcurl keys a connection to an alternative service by the alternative host and the origin's port. An HTTP/2
+/// connection there made it use a busy HTTP/1.1 connection as a multiplexed one.
 static void expect_no_mixture(places *p, const nc_connect_to *override) {
     nc_request slow = request_to(p, "127.0.0.1", "/slow");
     nc_request quick = request_to(p, "127.0.0.1", "/quick");

@@ -102,7 +102,7 @@ static void engine__another_place_is_that_of_an_absolute_name_too(void **state) 
     stop(&p);
 }
 
-/// Sends three requests that the origin answers, while the other place does not do; it is tried once.
+/// Sends three requests to the origin while the alternative service fails. It is tried once.
 static void expect_the_origin(pair *p, uint32_t connect_ms) {
     nc_request request = request_of(p);
     request.method = nc_slice_of("POST");
@@ -112,7 +112,7 @@ static void expect_the_origin(pair *p, uint32_t connect_ms) {
         answer one = fixture_send(&p->f, &request);
         assert_answered(one, 200, "origin");
         assert_int_equal(nc_response_hop_count(one.response), 1);
-        assert_null(nc_response_verdict(one.response)); // of a certificate that another place has shown
+        assert_null(nc_response_verdict(one.response)); // no evaluation of an alternative service's certificate
         if (connect_ms != 0) {
             assert_true(nc_response_hop_at(one.response, 0).started_ns < (uint64_t)connect_ms * 1000000);
         }
@@ -191,7 +191,7 @@ static void engine__a_limit_of_connecting_counts_for_both_places_together(void *
     stop(&p);
 }
 
-/// What was lost on the way to another place is part of the first connecting alone.
+/// Time lost on an alternative service counts only for the first connection attempt.
 static void engine__a_limit_of_connecting_does_not_go_on_once_the_origin_was_reached(void **state) {
     static const nc_header expects = {{(const uint8_t *)"Expect", 6}, {(const uint8_t *)"100-continue", 12}};
     pair p;

@@ -17,7 +17,7 @@ static nc_request put_to(const char *url, uint32_t schemes) {
     };
 }
 
-/// The one that asked first ends with a challenge that it cannot answer, and its connection is kept.
+/// The first request ends with a challenge that it cannot satisfy, and its connection is kept.
 static void asked_first__is_not_what_a_later_request_does(void **state) {
     static const uint32_t schemes[] = {NC_AUTH_DIGEST, NC_AUTH_NTLM, NC_AUTH_DIGEST | NC_AUTH_NTLM};
     fixture f;
@@ -86,7 +86,7 @@ static void asked_first__is_not_what_another_stream_does(void **state) {
     fixture_stop(&f);
 }
 
-/// Answers when the request has come whole: over HTTP/2 that is the end of its stream.
+/// Responds after the whole request: over HTTP/2 that is the end of its stream.
 static void serve_patiently(SSL *ssl, const tls_peer_connection *connection) {
     static const char challenge[] = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n"
                                     "Content-Length: 0\r\n\r\n";
@@ -138,8 +138,8 @@ static nc_pull pull_wrong(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t c
     return source->answer;
 }
 
-/// Behind a challenge libcurl takes a body that goes wrong for a connection that has died, and would begin again: with
-/// a head that announces a body, and none.
+/// After a challenge libcurl takes a failing body for a dead connection and would restart: with a head that declares
+/// a body, and without the body.
 static void asked_first__and_gone_wrong_is_not_asked_again(void **state) {
     static const nc_pull answers[] = {NC_PULL_END, NC_PULL_FAIL};
     static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};

@@ -304,7 +304,7 @@ static void read_end(void *ctx, nc_transfer_id id, nc_response *response, const 
     pthread_mutex_unlock(&self->mutex);
 }
 
-/// Reads a body whose reader rests after each piece, until another thread (this one) lets it go on.
+/// Reads a body whose reader pauses after each piece, until this thread resumes it.
 static void read_with_pauses(fixture *f, const nc_request *request, reader *self) {
     nc_sink sink = {.ctx = self, .on_body = read_and_pause, .on_done = read_end};
     nc_transfer_id id = 0;

@@ -1,6 +1,6 @@
 /// libcurl's built-in CA bundle is neither read nor needed, and never adds trust.
 ///
-/// The program runs in a mount namespace of its own, where the bundle's path is a file of this test.
+/// The program runs in a private mount namespace, where the bundle's path is a file of this test.
 #include "fixture.h"
 
 #include <curl/curl.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/// What a sink of a test does and has seen; written on the loop thread, read after `over`.
+/// The settings and results of a test's sink. Written on the loop thread, read after `over`.
 typedef struct watcher {
     nc_engine *engine;
     pthread_t loop_thread;
@@ -413,7 +413,7 @@ static void engine__a_request_made_while_the_loop_is_awake_rings_no_bell(void **
     watcher_init(&first, &f);
     watcher_init(&second, &f);
     start(&first, &request, false);
-    wait_for(&p.told); // The loop has left its sleep for the answer, and has not looked for mail yet.
+    wait_for(&p.told); // the loop is awake for the response, and has not read its mailbox yet
     unsigned bells = atomic_load(&p.bells);
     start(&second, &request, false);
     sem_post(&p.asked);

@@ -58,7 +58,7 @@ static void challenge__with_a_body_up_to_the_limit_is_answered(void **state) {
     fixture_stop(&f);
 }
 
-/// The handle is used again by requests that know nothing of challenges, and have larger limits.
+/// Requests without a challenge and with larger limits reuse the handle.
 static void challenge__leaves_no_limit_behind(void **state) {
     fixture f;
     (void)state;

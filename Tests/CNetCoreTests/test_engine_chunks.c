@@ -1,4 +1,4 @@
-/// Chunked replies through the engine: what a reader sees of them, and what becomes of their connection.
+/// Chunked responses through the engine: the delivered body, and the reuse of the connection.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -26,7 +26,7 @@ static nc_verdict taste(void *ctx, nc_transfer_id id, nc_slice bytes) {
     memcpy(self->body + self->length, bytes.data, bytes.length);
     self->length += bytes.length;
     self->pieces++;
-    nc_engine_resume(self->engine, id); // It is read after the loop has learnt that the reader rests.
+    nc_engine_resume(self->engine, id); // read after the loop has recorded the pause
     return self->pieces == self->stop_at ? NC_STOP : NC_PAUSE;
 }
 

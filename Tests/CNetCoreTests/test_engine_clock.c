@@ -13,7 +13,7 @@
 static _Atomic int64_t ahead_s;
 static atomic_uint questions;
 
-/// Takes the place of libc's, by which libcurl counts how old an address is.
+/// Replaces libc's function, with which libcurl measures the age of an address.
 NC_API time_t time(time_t *out) {
     struct timespec now;
     (void)syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);
@@ -29,7 +29,7 @@ static int64_t told_ns(void *ctx) {
     return (int64_t)time(NULL) * 1000000000;
 }
 
-/// Takes the place of libc's: every name is this machine.
+/// Replaces libc's function: every name resolves to this host.
 NC_API int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **out) {
     typedef int (*getaddrinfo_fn)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
     getaddrinfo_fn real;

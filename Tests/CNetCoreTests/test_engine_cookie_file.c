@@ -293,7 +293,7 @@ static void engine__a_jar_that_cannot_be_saved_stays_whole_and_is_tried_again(vo
         } else {
             assert_string_equal(text, old);
         }
-        place_remove(&one); // nothing else is left behind
+        place_remove(&one); // no other file is left
     }
 }
 

@@ -13,7 +13,7 @@ static void script_cookie(fixture *f, const char *path, const char *cookie) {
     fixture_script(f, path, (nct_reply){.headers = fixture_text(f, "Set-Cookie: %s\r\n", cookie)});
 }
 
-/// What the jar holds, as "a=1; b=2" in its own order.
+/// Returns the jar's cookies as "a=1; b=2" in its order.
 static const char *jar(fixture *f) {
     nc_buf text = nc_buf_init(1 << 20);
     nc_buf out = nc_buf_init(1 << 20);
@@ -65,8 +65,8 @@ static void engine__each_use_of_cookies_is_what_it_says(void **state) {
         (void)fixture_get(&f, "/old");
         assert_answered(get(&f, "/new", cases[i].use), 200, "");
         assert_string_equal(sent(&f), cases[i].sent);
-        assert_string_equal(jar(&f), cases[i].kept); // a cookie that is taken back is an answer's, too
-        (void)fixture_get(&f, "/");                  // and the next request goes by the jar
+        assert_string_equal(jar(&f), cases[i].kept); // a removed cookie is a response's, too
+        (void)fixture_get(&f, "/");                  // and the next request uses the jar
         assert_string_equal(sent(&f), cases[i].kept);
         fixture_stop(&f);
     }
@@ -92,7 +92,7 @@ static void engine__one_way_holds_for_every_hop(void **state) {
     fixture_script(&f, "/hop", (nct_reply){.location = "/there", .headers = "Set-Cookie: hop=1; Path=/\r\n"});
     script_cookie(&f, "/there", "there=2; Path=/");
     (void)get(&f, "/hop", NC_COOKIES_SEND_ONLY);
-    assert_string_equal(sent(&f), ""); // what the first hop brought is not there for the second
+    assert_string_equal(sent(&f), ""); // a cookie of the first hop is not sent on the second
     assert_string_equal(jar(&f), "");
     (void)get(&f, "/hop", NC_COOKIES_STORE_ONLY);
     assert_string_equal(sent(&f), "");
@@ -193,7 +193,7 @@ static void engine__stores_of_many_at_once_lose_nothing(void **state) {
     start(&f);
     for (size_t i = 0; i < COUNT; i++) {
         const char *path = fixture_text(&f, "/%zu", i);
-        // In small pieces, so that many heads are under way together.
+        // In small pieces, so that many heads are in flight concurrently.
         fixture_script(&f, path,
                        (nct_reply){.headers = fixture_text(&f, "Set-Cookie: n%zu=v; Path=/\r\nX-Rest: 1\r\n", i),
                                    .drip_bytes = 23,
@@ -212,7 +212,7 @@ static void engine__stores_of_many_at_once_lose_nothing(void **state) {
     fixture_stop(&f);
 }
 
-/// Begins a request that only stores, stops its answer within the head, and returns its id.
+/// Starts a request that only stores, stalls its response within the head, and returns its id.
 static nc_transfer_id begin_storing(fixture *f, const char *fields) {
     static const char begin[] = "HTTP/1.1 200 OK\r\nX-Rest: 1\r\n";
     const char *reply = fixture_text(f, "%s%sContent-Length: 0\r\n\r\n", begin, fields);
@@ -227,7 +227,7 @@ static nc_transfer_id begin_storing(fixture *f, const char *fields) {
     request.cookie_use = NC_COOKIES_STORE_ONLY;
     nc_transfer_id id = fixture_submit(f, &request);
     assert_true(nct_server_wait_for_stalled(f->server, 1, FIXTURE_LIMIT_MS));
-    (void)get(f, "/nothing", NC_COOKIES_IGNORE); // What has come was read when another answer has.
+    (void)get(f, "/nothing", NC_COOKIES_IGNORE); // earlier input was read before another response
     return id;
 }
 

@@ -13,7 +13,7 @@ static void start(fixture *f) {
     fixture_start_with(f, NULL, &(nc_engine_options){.cookies = NC_COOKIES_MEMORY});
 }
 
-/// What the jar holds, NUL-terminated.
+/// Returns the jar's contents, NUL-terminated.
 static const char *jar_text(fixture *f) {
     nc_buf text = nc_buf_init(1 << 24);
     nc_error err;
@@ -42,7 +42,7 @@ static const char *sent(fixture *f, size_t index) {
     return field == NULL ? "" : fixture_text(f, "%.*s", (int)strcspn(field + 10, "\r"), field + 10);
 }
 
-/// Whether request `index` brought just these cookies, in any order.
+/// Fails unless request `index` has exactly these cookies, in any order.
 static void assert_sent(fixture *f, size_t index, const char *expected) {
     const char *got = sent(f, index);
     bool is_same = strlen(got) == strlen(expected);
@@ -61,7 +61,7 @@ static size_t last_index(fixture *f) {
     return nct_server_request_count(f->server) - 1;
 }
 
-/// A policy, and so a lane, of its own.
+/// Returns a separate policy, which needs a separate connection pool.
 static nc_trust *other_trust(fixture *f, size_t number) {
     const nc_trust_options options = {.roots = NC_ROOTS_FILE,
                                       .ca_file = nc_slice_of(fixture_text(f, "/nowhere/%zu", number))};
@@ -74,7 +74,7 @@ static answer get_in_lane(fixture *f, nc_trust *trust, const char *path) {
     return fixture_send(f, &request);
 }
 
-/// Asks the server by another name, which it need not know.
+/// Sends a request with another host name, which need not resolve.
 static answer get_at(fixture *f, const char *host, const char *path) {
     const nc_connect_to override = {.to_host = nc_slice_of("127.0.0.1")};
     nc_request request = {.url = nc_slice_of(fixture_url_at(f, host, path)),
@@ -126,9 +126,9 @@ static void engine__a_lane_keeps_what_it_learnt_while_others_learn(void **state)
     slow.trust = one;
     assert_status(nc_engine_submit(f.engine, &slow, &sink, &id, NULL), NC_OK);
     gate_wait(&gates[0]);
-    (void)get_in_lane(&f, two, "/b"); // the other lane hears of a, and changes the jar
+    (void)get_in_lane(&f, two, "/b"); // the other pool receives a, and changes the jar
     assert_sent(&f, last_index(&f), "a=1");
-    (void)get_in_lane(&f, one, "/c"); // the first one hears of b, and still knows a
+    (void)get_in_lane(&f, one, "/c"); // the first one receives b, and still has a
     assert_sent(&f, last_index(&f), "a=1; b=2");
     assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
     nct_server_release_stalled(f.server);
@@ -147,7 +147,7 @@ static void engine__many_lanes_learn_at_once_and_lose_nothing(void **state) {
     (void)state;
     start(&f);
     for (size_t i = 0; i < LANES * PER_LANE; i++) {
-        // In small pieces, so that the heads of several lanes are under way together.
+        // In small pieces, so that the heads of several pools are in flight concurrently.
         fixture_script(&f, fixture_text(&f, "/%zu", i),
                        (nct_reply){.headers = fixture_text(&f, "Set-Cookie: n%zu=v; Path=/\r\nX-Rest: 1\r\n", i),
                                    .drip_bytes = 23,
@@ -215,7 +215,7 @@ static void engine__cookies_of_heads_that_are_answered_or_followed_are_kept(void
         (nct_reply){.location = fixture_url_at(&f, "localhost", "/there"), .headers = "Set-Cookie: h=1; Path=/\r\n"});
     script_cookie(&f, "/there", "t=2; Path=/");
     (void)fixture_get(&f, "/hop");
-    assert_sent(&f, last_index(&f), ""); // those of 127.0.0.1 are not localhost's
+    assert_sent(&f, last_index(&f), ""); // cookies of 127.0.0.1 are not sent to localhost
     (void)fixture_get(&f, "/");
     assert_sent(&f, last_index(&f), "c=401; h=1");
     (void)get_at(&f, "localhost", "/");
@@ -246,7 +246,7 @@ static void engine__a_callers_own_cookie_fields_are_joined_with_the_jar(void **s
     assert_sent(&f, 4, "jar=3; mine=1; too=2");
     assert_sent(&f, 5, ""); // another origin gets neither
     (void)fixture_get(&f, "/");
-    assert_sent(&f, 6, "jar=3"); // and the next request only what the jar holds
+    assert_sent(&f, 6, "jar=3"); // and the next request has only the jar's
     fixture_stop(&f);
 }
 

@@ -243,7 +243,7 @@ static void engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_ca
         request.method = nc_slice_of("POST");
         request.body_source = (nc_body_source){&source, pull, can_rewind ? rewind_row : NULL};
         request.body_length = ROW_BYTES;
-        // Of two schemes neither is tried before the server has asked, so the whole body goes first.
+        // With two schemes neither is used before a challenge, so the whole body is sent first.
         request.credentials = user(NC_AUTH_DIGEST | NC_AUTH_BASIC);
         answer one = fixture_send(&f, &request);
         if (can_rewind) {
@@ -419,7 +419,7 @@ static void engine__a_netrc_speaks_for_the_origin_asked_and_no_other(void **stat
     (void)fixture_get(&f, "/a");
     assert_non_null(strstr(fixture_received(&f, 0), "\r\nAuthorization: Basic dXM6b25l\r\n"));
     assert_true(nct_server_copy_request(other, 0, head, sizeof head - 1) > 0);
-    assert_null(strstr(head, "uthorization")); // a file knows no ports
+    assert_null(strstr(head, "uthorization")); // a netrc file has no ports
     (void)fixture_get(&f, "/b");
     assert_non_null(strstr(fixture_received(&f, 2), "\r\nAuthorization: Basic dXM6b25l\r\n"));
     nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/"))};

@@ -1,5 +1,5 @@
-/// Challenges that libcurl reads otherwise than they are meant, or does not answer where the proxy hangs up: the engine
-/// answers these itself.
+/// The engine handles two kinds of challenges itself: those that libcurl misreads, and those on a connection that the
+/// proxy closes.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -11,7 +11,7 @@ static nc_credentials user(uint32_t schemes) {
     return (nc_credentials){.schemes = schemes, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
 }
 
-/// Challenges, and what the answer to each has to hold.
+/// Challenges, and the required parts of each authorization response.
 typedef struct row {
     const char *challenge; // "@" is 1,500 bytes
     const char *parts[4];

@@ -1,4 +1,4 @@
-/// Answers that come by drips: what is no content keeps a transfer alive for ten idle limits at most.
+/// Slow responses: bytes that are not content extend a transfer by at most ten idle limits.
 #include "fixture.h"
 #include "listening.h"
 
@@ -16,7 +16,7 @@ enum { IDLE_MS = 60000, STEP_MS = 50000, DRIPS = 30, LIMITS = 10 };
 typedef struct drip {
     const char *name;
     const char *front;
-    unsigned front_points; // that the engine passes when it reads it: head lines, and pieces of a body
+    unsigned front_points; // trace points while the engine reads it: head lines, and pieces of a body
     const char *piece;     // sent over and over, each after most of an idle limit
     unsigned points;
     const char *back;
@@ -71,7 +71,7 @@ static bool has_hung_up(int fd) {
 
 /// Waits until the engine has read what was sent; false when the client has hung up.
 static bool await_points(drip_server *server, int fd, unsigned count) {
-    // Since 8.18 libcurl keeps a line until it knows whether the next one continues it.
+    // Since 8.18 libcurl holds a line until it has seen that the next one does not continue it.
     bool is_in_head = server->row->front[0] != '\0' && strstr(server->row->front, "\r\n\r\n") == NULL;
     bool is_kept = is_in_head && curl_version_info(CURLVERSION_NOW)->version_num >= 0x081200;
     while (atomic_load(&server->points) + (is_kept ? 1 : 0) < count) {

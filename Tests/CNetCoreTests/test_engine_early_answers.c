@@ -1,4 +1,4 @@
-/// An answer that is whole before its request is: the server hangs up then, and the answer counts.
+/// A response that is complete before its request: the server closes the connection, and the response counts.
 #include "fixture.h"
 #include "gate.h"
 #include "listening.h"
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// Answers at the end of the head, and resets the connection when the answer was read.
+/// Responds after the head, and resets the connection when the response was read.
 typedef struct hasty {
     const char *reply;
     size_t body_length;

@@ -20,7 +20,7 @@ static void assert_heard(const tls_peer *scene) {
     fixture_stop(&f);
 }
 
-/// Answers when its settings are acknowledged, as a server may insist on (RFC 9113, 6.5.3).
+/// Responds when its settings are acknowledged, as a server may require (RFC 9113, section 6.5.3).
 static void serve_acknowledged(SSL *ssl, const tls_peer_connection *connection) {
     tls_frames frames = TLS_FRAMES_INIT;
     (void)connection;

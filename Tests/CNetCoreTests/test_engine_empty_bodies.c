@@ -45,7 +45,7 @@ static void engine__methods_that_could_have_a_body_announce_that_there_is_none(v
             request.omits_zero_length = true;
             assert_answered(fixture_send(&f, &request), 200, "");
             assert_lengths(&f, 1, 0);
-            request.has_body = true; // One that is empty is announced in any case, once.
+            request.has_body = true; // An empty body is always declared, once.
             if (rows[i].lengths > 0) {
                 assert_answered(fixture_send(&f, &request), 200, "");
                 assert_lengths(&f, 2, 1);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/// A server, an engine that goes by the test's clock, and one transfer.
+/// A server, an engine with the test's clock, and one transfer.
 typedef struct led {
     fixture f;
     driven time;
@@ -42,7 +42,7 @@ static void led_start(led *it) {
     fixture_script(&it->f, "/end", (nct_reply){.body = "end", .body_length = 3});
 }
 
-/// Nothing but what is to be tested ends it.
+/// Other limits are off.
 static void led_submit(led *it, nc_request *request) {
     const nc_sink sink = {.ctx = it, .on_head = note_head, .on_done = note_end};
     nc_transfer_id id;
@@ -86,7 +86,7 @@ static void engine__a_redirect_is_followed_although_its_body_does_not_end_regres
     }
 }
 
-/// Such a connection is not used again, so that there is nothing to wait for.
+/// Such a connection is not reused, so there is no reason to wait.
 static void engine__a_redirect_that_only_the_connection_ends_is_not_read_regression_2(void **state) {
     static const char text[] = "HTTP/1.1 302 Found\r\nLocation: /end\r\n\r\nto the end";
     led it;
@@ -106,7 +106,7 @@ static void engine__a_redirect_that_only_the_connection_ends_is_not_read_regress
     fixture_stop(&it.f);
 }
 
-/// The server has answered, and may want what it was sent all the same.
+/// The server has responded, but may still want the request's body.
 static void engine__a_redirect_that_comes_early_takes_the_body_of_its_request(void **state) {
     enum { BODY_BYTES = 1 << 20 };
     static const char text[] = "HTTP/1.1 303 See Other\r\nLocation: /end\r\n\r\n";

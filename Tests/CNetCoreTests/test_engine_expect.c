@@ -1,4 +1,4 @@
-/// Bodies that wait for leave, and answers that come before the body has gone.
+/// Bodies that wait for 100 Continue, and responses that precede the body.
 #include "driven.h"
 #include "fixture.h"
 #include "gate.h"
@@ -238,7 +238,7 @@ static void engine__an_answer_that_comes_early_is_not_lost(void **state) {
     }
 }
 
-/// A source that gives little before the server has the head, and the rest when it has answered and hung up.
+/// A source that produces little before the server has the head, and the rest after its response and close.
 typedef struct late_source {
     nct_server *server;
     size_t left;
@@ -274,12 +274,12 @@ static void engine__an_answer_over_tls_is_not_lost_to_a_server_that_hangs_up_beh
     fixture_stop(&f);
 }
 
-/// A source is not asked any more once the response is whole; what is there already goes to its end.
+/// A source is not read after a complete response. Bytes that are already available are sent.
 static void engine__a_success_instead_of_the_leave_costs_the_connection_regression_4(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
-    // The body is read although the answer has gone, as servers do that keep their connections.
+    // The body is read after the response, as servers do that keep their connections.
     fixture_script(&f, "/up", (nct_reply){.body = "early", .body_length = 5, .early = NCT_EARLY_DISCARD});
     fixture_script(&f, "/next", (nct_reply){.body = "next", .body_length = 4});
     nc_request request = upload(&f, "/up",
@@ -358,7 +358,7 @@ static void see_end(void *ctx, nc_transfer_id id, nc_response *response, const n
     gate_open(&reader->saw_end);
 }
 
-/// After leave to send, and after an answer's head, which comes before the body has gone.
+/// After 100 Continue, and after a response head that precedes the body.
 static void engine__a_body_that_moves_is_not_idle_whatever_has_come_back_regression_3(void **state) {
     (void)state;
     for (int is_early = 0; is_early < 2; is_early++) {

@@ -8,7 +8,7 @@
 
 #define JSON_TYPE "Content-Type: application/json\r\n"
 
-/// A scene with a shape and what is expected by it.
+/// A fixture with a shape and its expectation.
 typedef struct scene {
     fixture f;
     nc_shape *shape;

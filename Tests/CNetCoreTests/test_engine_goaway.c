@@ -1,8 +1,8 @@
-/// Servers of HTTP/2 that go away (GOAWAY, RFC 9113, 6.8) or refuse a stream (8.7), frame by frame, in the clear and
-/// over TLS.
+/// HTTP/2 servers that close (GOAWAY, RFC 9113, section 6.8) or refuse a stream (section 8.7), frame by frame, with
+/// and without TLS.
 ///
-/// A request that was not processed goes again. Only the frames show that, and they are known over TLS alone. Another
-/// request goes again if it is idempotent.
+/// A request that was not processed is resent. Only the frames show that, and they are visible only over TLS. Another
+/// request is resent if it is idempotent.
 #include "fixture.h"
 #include "frames.h"
 #include "gate.h"
@@ -16,7 +16,7 @@ enum { MAX_FRAMES = 8 };
 
 static const frame answer_of_2[] = {HEADERS(OK_OF_2), LAST_DATA("hi"), {0}};
 
-/// A body of `left` bytes that goes once.
+/// A body of `left` bytes that cannot be rewound.
 static nc_pull pull_once(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
     size_t *left = ctx;
     (void)id;
@@ -227,7 +227,8 @@ static void goaway__or_not_a_refused_stream_goes_again(void **state) {
     fixture_stop(&f);
 }
 
-/// A server that is loaded too heavily is not asked again at once (RFC 9113, 7). In the clear the reason is unknown.
+/// An overloaded server does not receive an immediate resend (RFC 9113, section 7). Without TLS the reason is
+/// unknown.
 static void goaway__that_asks_for_less_load_is_an_error_of_one_connection(void **state) {
     static const frame rows[][MAX_FRAMES] = {
         {GOAWAY("\0", "\x0b"), {0}},
@@ -248,7 +249,7 @@ static void goaway__that_asks_for_less_load_is_an_error_of_one_connection(void *
         };
         assert_ended(fixture_send(&f, &request), NC_ERR_HTTP2, CURLE_HTTP2, "ENHANCE_YOUR_CALM");
         assert_int_equal(atomic_load(&server.connections[1]), -1);
-        // Later it is, when the caller wants that.
+        // A later retry by the caller is sent.
         assert_status(fixture_send(&f, &request).error.status, NC_ERR_HTTP2);
         assert_answered(fixture_send(&f, &request), 200, "hi");
         frame_server_stop(&server);
@@ -262,7 +263,7 @@ static void goaway__that_asks_for_less_load_is_an_error_of_one_connection(void *
 typedef struct leaving {
     bool is_apart;
     bool closes;
-    atomic_uint late; // requests that came on a connection behind its GOAWAY
+    atomic_uint late; // requests on a connection after its GOAWAY
 } leaving;
 
 static void serve_and_leave(SSL *ssl, const tls_peer_connection *connection) {
@@ -306,7 +307,7 @@ static void goaway__with_an_answer_sends_the_next_request_over_a_new_connection(
         }
         fixture_stop(&f);
         tls_peer_stop(&peer);
-        assert_true(how.is_apart || atomic_load(&how.late) == 0); // Apart, the next request may cross it.
+        assert_true(how.is_apart || atomic_load(&how.late) == 0); // with two writes the next request may cross it
     }
 }
 

@@ -19,7 +19,7 @@ typedef struct late_source {
     size_t at;
 } late_source;
 
-/// Gives everything at once, and only after `may_end` the end, or a byte too many.
+/// Produces all bytes immediately, and only after `may_end` the end, or an extra byte.
 static nc_pull pull_late(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
     late_source *source = ctx;
     size_t left = source->length - source->at;
@@ -143,7 +143,7 @@ static void engine__a_whole_response_does_not_wait_for_the_source(void **state) 
 /// gzip that ends before its end.
 #define CUT_GZIP "\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b\x4c\x4a\x4e"
 
-/// A server that ends its side before its answer is whole, and reads on.
+/// A server that closes its sending side within a response, and continues to read.
 typedef struct cut_case {
     nct_reply reply;
     nc_status status;
@@ -290,7 +290,7 @@ static nc_transfer_id watch(fixture *f, watcher *self, const nc_request *request
 
 static bool is_paused(fixture *f) {
     nc_transfer_info info;
-    // Whatever was ordered before is done when another transfer has gone through the engine.
+    // Earlier commands are done when another transfer has completed.
     assert_ended(fixture_get(f, "/other"), NC_OK, 0, "");
     assert_int_equal(nc_engine_list(f->engine, &info, 1), 1);
     return info.is_paused;
@@ -308,7 +308,7 @@ static void engine__what_holds_for_one_reason_goes_on_for_that_reason(void **sta
     wait_for_bytes(&self, 1);
     assert_true(is_paused(&f));
     size_t before = received_by(&self);
-    // A pause stays, whatever else is over, in whatever order they were asked for.
+    // An explicit pause stays, independent of the order in which other pauses start and end.
     nc_engine_pause(f.engine, id);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         nc_engine_resume_from(f.engine, id, others[i]);
@@ -318,7 +318,7 @@ static void engine__what_holds_for_one_reason_goes_on_for_that_reason(void **sta
     nc_engine_pause(f.engine, id);
     assert_true(is_paused(&f));
     assert_int_equal(received_by(&self), before);
-    // And so does the reader's own rest.
+    // The reader's own pause stays too.
     nc_engine_resume_from(f.engine, id, NC_REST_PAUSED);
     wait_for_bytes(&self, before + 1);
     nc_engine_resume_from(f.engine, id, NC_REST_PAUSED);
@@ -351,7 +351,7 @@ static void engine__a_whole_response_waits_for_its_reader_alone(void **state) {
         nc_transfer_id id = watch(&f, &self, &request);
         for (size_t before = 0; before < length;) {
             wait_for_bytes(&self, before + 1);
-            assert_true(is_paused(&f)); // Whether its last byte has come or not.
+            assert_true(is_paused(&f)); // with or without its last byte
             before = received_by(&self);
             nc_engine_resume_from(f.engine, id, NC_REST_VERDICT);
         }
@@ -389,7 +389,7 @@ static void engine__idleness_counts_again_after_a_long_rest_regression_1(void **
     request.limits.idle_ms = 10000;
     nc_transfer_id id = watch(&f, &self, &request);
     wait_for_bytes(&self, 1);
-    // While it rests the limit passes, and is not counted.
+    // The limit passes during the pause and is not counted.
     atomic_fetch_add(&now_ns, step_ns);
     assert_true(is_paused(&f));
     let_read(&self);

@@ -1,4 +1,4 @@
-/// What happens to a redirected transfer between two hops, while it waits for its next slot.
+/// A redirected transfer between two hops, while it waits for a slot of the next host.
 #include "driven.h"
 #include "fixture.h"
 #include "gate.h"
@@ -57,15 +57,15 @@ static void note_end(void *ctx, nc_transfer_id id, nc_response *response, const 
     gate_open(&it->saw_end);
 }
 
-/// The first server's one slot is free again when another request has come back from there, and the transfer waits for
-/// the second's; whatever was ordered or due before is done.
+/// The first server's slot is free again after another response from it, while the transfer waits for the second's.
+/// Earlier commands and timers are done.
 static void let_pass(led *it) {
     const nc_request request = {.url = nc_slice_of(fixture_url(&it->f, "/other")),
                                 .limits = {.slot_ms = NC_UNLIMITED, .first_byte_ms = NC_UNLIMITED}};
     assert_ended(fixture_send(&it->f, &request), NC_OK, 0, "");
 }
 
-/// The other server was not asked but by the holder; its slot is given free, and the second hop goes its way.
+/// Only the holder has used the other server. Its slot is released, and the second hop proceeds.
 static void assert_led_once(led *it, size_t others) {
     assert_int_equal(nct_server_request_count(it->f.server), 1 + others);
     assert_int_equal(nct_server_request_count(it->other), 1);

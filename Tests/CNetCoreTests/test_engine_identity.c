@@ -89,7 +89,7 @@ static void serve_nothing(SSL *ssl, const tls_peer_connection *connection) {
     (void)connection;
 }
 
-/// A connection that the server resets behind its alert looks broken in several ways, by chance.
+/// A connection that the server resets after its alert fails in one of several ways.
 enum { ALERT_ATTEMPTS = 24 };
 
 static void assert_alert_is_reported(club *c, int version, const char *protocols, int error, bool shows_identity) {
@@ -221,7 +221,7 @@ static void engine__whoever_is_asked_for_names_is_not_shown_the_certificate(void
     nc_engine *engine = NULL;
     nc_error err;
     (void)state;
-    club_start(&c, NCT_CLIENT_ASKED); // answers no question, which is enough to be asked
+    club_start(&c, NCT_CLIENT_ASKED); // sends no certificate; the request for one is enough
     const nc_trust_options options = member(&c, NULL);
     const nc_engine_options asks = {.trust = fixture_trust(&c.f, &options),
                                     .doh_url = nc_slice_of(fixture_url(&c.f, "/in"))};

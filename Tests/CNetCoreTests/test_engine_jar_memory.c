@@ -1,5 +1,4 @@
-/// The jar while memory runs out at every place in turn: nothing crashes, leaks or hangs, and its file is never half
-/// one.
+/// The cookie jar with each allocation failing in turn: no crash, leak or hang, and its file is never incomplete.
 #include "fixture.h"
 
 #include <netcore/cookies.h>
@@ -8,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/// What every run uses; made before memory begins to fail.
+/// Shared by all runs. Created before allocations fail.
 typedef struct scene {
     nct_server *server;
-    nc_trust *trusts[2]; // a lane each
+    nc_trust *trusts[2]; // one connection pool each
     char directory[64];
     char jar[96];
     char url[96];

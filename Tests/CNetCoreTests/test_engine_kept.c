@@ -32,7 +32,7 @@ static void keep(fixture *f, size_t count) {
     nct_server_forget(f->server);
 }
 
-/// Has so many requests for a path met with the end of their connection, and the next ones answered.
+/// Ends the connection for a number of requests for a path, then serves the next ones.
 static void script_ends(fixture *f, const char *path, nct_ending ending, size_t count) {
     nct_reply replies[KEPT + 1];
     for (size_t i = 0; i < count; i++) {
@@ -107,7 +107,7 @@ static void kept__connections_that_end_before_a_post_is_there_have_it_sent_again
     request.body = nc_slice_make(body, LONG);
     answer one = fixture_send(&f, &request);
     if (one.error.status == NC_ERR_RESET) {
-        // A write has met the end before a read: then libcurl gives up.
+        // A write failed at the end before a read: libcurl then reports an error.
         assert_int_equal(nct_server_request_count(f.server), 1);
     } else {
         assert_answered(one, 200, "hi");

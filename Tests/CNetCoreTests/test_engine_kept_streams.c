@@ -25,7 +25,7 @@ typedef struct scene {
     fixture f;
     tls_peer peer;
     ending ending;
-    atomic_bool has_body; // the next request; the ending comes behind it
+    atomic_bool has_body; // of the next request; the ending follows it
     atomic_uint asked;
     atomic_int last; // request of the first connection, from 0
 } scene;
@@ -181,7 +181,7 @@ static void kept_streams__of_a_connection_that_is_silent_are_its_last(void **sta
         scene s;
         start(&s, i < 2 ? IS_SILENT : IS_FULL);
         nc_status status = ask(&s, "GET", cases[i % 2].limits).error.status;
-        // libcurl 8.21 opens a new connection when the server takes no more streams.
+        // libcurl 8.21 opens a new connection when the server accepts no more streams.
         if (!(is_newer() && s.ending == IS_FULL && status == NC_OK)) {
             assert_status(status, cases[i % 2].status);
         }

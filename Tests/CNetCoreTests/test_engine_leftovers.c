@@ -24,7 +24,7 @@
 #define EVIL "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
 #define LATE "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
-/// A reply as it should be, and what follows it when it has long been read.
+/// A valid response, and the bytes that follow it later.
 typedef struct row {
     const char *reply;
     const char *leftover;
@@ -36,7 +36,7 @@ static const row rows[] = {
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/// Answers one request, leaves something behind the answer once it was read, and answers another one elsewhere.
+/// Serves one request, sends extra bytes after the response was read, and serves another request on a new connection.
 typedef struct leaver {
     const row *one;
     int listener;
@@ -119,7 +119,7 @@ static nc_pull pull_once(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t ca
     return NC_PULL_END;
 }
 
-/// A body that goes once only is still whole.
+/// A body that cannot be rewound is still complete.
 static answer post_once(fixture *f, const leaver *server) {
     unsigned pulls = 0;
     const nc_request request = {
@@ -132,7 +132,7 @@ static answer post_once(fixture *f, const leaver *server) {
     return fixture_send(f, &request);
 }
 
-/// Asks a server twice that leaves something behind its first answer.
+/// Sends two requests to a server that sends extra bytes after its first response.
 static void assert_not_answered_by_leftover(fixture *f, leaver *server) {
     pthread_t thread = leaver_start(server);
     const nc_request request = {
@@ -187,8 +187,8 @@ static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
 
 enum { LONG = 200000, SHORT = 60000, HEAD_ROOM = 200 };
 
-/// "/first" has an answer right behind its body, "/next" a good one. A long body is more than what is read at once, so
-/// that its reader stops exactly at its end.
+/// "/first" has another response directly after its body, "/next" a valid one. A long body exceeds one read, so that
+/// its reader stops exactly at its end.
 static void script_excess(fixture *f, const char *head, int body_length) {
     static char bytes[LONG + HEAD_ROOM];
     int begin = snprintf(bytes, HEAD_ROOM, "HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n", head, body_length);
@@ -213,7 +213,7 @@ static void leftover__right_behind_a_body_is_no_answer(void **state) {
     }
 }
 
-/// Each hop of a redirect is a request of its own.
+/// Each hop of a redirect is a separate request.
 static void leftover__of_a_redirect_does_not_answer_its_target(void **state) {
     (void)state;
     fixture f;
@@ -226,7 +226,7 @@ static void leftover__of_a_redirect_does_not_answer_its_target(void **state) {
     fixture_stop(&f);
 }
 
-/// libcurl answers it by itself, in the same transfer.
+/// libcurl handles the challenge itself, in the same transfer.
 static void leftover__of_a_challenge_does_not_answer_its_proof(void **state) {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -237,7 +237,8 @@ static void leftover__of_a_challenge_does_not_answer_its_proof(void **state) {
         request.credentials =
             (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
         answer one = fixture_send(&f, &request);
-        // libcurl 8 looks by itself, and sends its proof over another connection, where it is refused.
+        // libcurl 8 checks the connection itself, and sends the authorization response on another one, where it is
+        // rejected.
         assert_true(one.error.status == NC_ERR_BAD_RESPONSE || one.error.status == NC_OK);
         assert_int_equal(nc_response_status(one.response), 401);
         answer next = fixture_get(&f, "/next");
@@ -247,7 +248,7 @@ static void leftover__of_a_challenge_does_not_answer_its_proof(void **state) {
     }
 }
 
-/// What is read together with the end of an answer is dropped; more of it may be on its way.
+/// Bytes that are read together with the end of a response are dropped; more may follow.
 static void leftover__in_one_read_with_an_answer_gives_its_connection_up(void **state) {
     static const struct {
         const char *method;
@@ -276,7 +277,7 @@ static void leftover__in_one_read_with_an_answer_gives_its_connection_up(void **
     fixture_stop(&f);
 }
 
-/// Answers the first request, sends junk in front of the answer to the second, and answers well on other connections.
+/// Serves the first request, sends junk before the second response, and serves other connections correctly.
 typedef struct junker {
     const char *first;
     const char *junk;
@@ -332,7 +333,7 @@ static void expect_behind_junk(const char *first, const char *junk, const char *
     fixture_stop(&f);
 }
 
-/// Some servers send two bytes behind a 204, a moment later.
+/// Some servers send two bytes shortly after a 204.
 static void leftovers__that_come_with_the_next_answer_send_the_request_again_where_that_is_safe(void **state) {
     static const char *const junk[] = {"\"\"", "{}", "0", "<html>no content</html>\n", "null\r\n"};
     (void)state;

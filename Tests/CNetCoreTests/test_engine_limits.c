@@ -1,4 +1,4 @@
-/// Time limits: each ends its transfer with its own status, and none of them while things move.
+/// Time limits: each has its own status, and none applies while bytes move.
 #include "fixture.h"
 #include "gate.h"
 #include "listening.h"
@@ -350,7 +350,7 @@ static void engine__a_redirect_is_followed_although_the_row_of_the_waiting_is_fu
     fixture_stop(&f);
 }
 
-/// Holds the loop up, so that what is submitted meanwhile comes to it all at once.
+/// Blocks the loop, so that it receives all meanwhile submitted transfers together.
 typedef struct holdup {
     gate is_held;
     gate may_go;
@@ -434,7 +434,7 @@ static void engine__more_in_flight_than_idle_ones_are_kept_use_their_connections
     fixture_stop(&f);
 }
 
-/// Each one that comes back closes one that is too many, so a burst is forgotten after a while.
+/// Each returned connection closes one surplus connection, so a burst has no lasting effect.
 static void engine__connections_of_a_burst_are_closed_one_by_one_down_to_the_limit(void **state) {
     enum { AT_ONCE = 8, KEPT = 3 };
     const nc_engine_options options = {.max_in_flight = AT_ONCE, .max_per_host = AT_ONCE, .max_idle_connections = KEPT};

@@ -152,7 +152,7 @@ typedef struct slow_source {
     const char *text;
     size_t at;
     atomic_uint asked;
-    bool is_slow;        // answers NC_PULL_LATER every other time
+    bool is_slow;        // returns NC_PULL_LATER every other time
     atomic_bool is_shut; // or always, until it is opened
 } slow_source;
 
@@ -377,7 +377,7 @@ static void engine__a_form_short_of_memory_is_sent_whole_or_not_at_all(void **st
     start(&f);
     temporary file = file_of("two");
     scene at = {&f, &file};
-    send_short_of_memory(&at); // what is made once in a process exists
+    send_short_of_memory(&at); // allocations that happen once per process are done
     assert_true(each_allocation_failure(send_short_of_memory, &at) > 10);
     unlink(file.path);
     fixture_stop(&f);

@@ -1,4 +1,5 @@
-/// TLS within the TLS of an HTTPS proxy: what lies decrypted in the outer one is no answer either (RFC 9112, 9.2).
+/// TLS within the TLS of an HTTPS proxy: unsolicited bytes in the outer layer's buffer are no response (RFC 9112,
+/// section 9.2).
 #include "fixture.h"
 #include "tls_peer.h"
 
@@ -17,7 +18,7 @@ typedef struct inner {
     BIO *out;
 } inner;
 
-/// All that waits goes in one record of the proxy's.
+/// Sends all pending bytes in one record of the proxy.
 static bool flush(const inner *it) {
     char bytes[16 * 1024];
     int count = BIO_read(it->out, bytes, sizeof bytes);

@@ -114,8 +114,7 @@ static void engine__what_runs_goes_on_while_the_queue_is_suspended(void **state)
     fixture_stop(&f);
 }
 
-/// Suspends the queue while a request runs and another one waits at the same host, which has one slot; lets the server
-/// go on.
+/// Suspends the queue while a request runs and another one waits for the host's only slot. Then the server continues.
 static void assert_goes_on_while_suspended(fixture *f, const nc_request *request, const char *body) {
     nc_transfer_id running = fixture_submit(f, request);
     assert_true(nct_server_wait_for_stalled(f->server, 1, FIXTURE_LIMIT_MS));

@@ -241,7 +241,7 @@ static void pins__a_tunnel_leads_to_the_pinned_origin_and_the_proxy_is_not_pinne
             .url = nc_slice_of(fixture_text(&p.f, "%s://127.0.0.1:%u", scheme, nct_proxy_port(proxy)))};
         const char *both = fixture_text(&p.f, "%s%s", nct_made_pem(p.family.root), nct_proxy_ca_pem(proxy));
         p.options.ca_pem = nc_slice_of(both);
-        // The proxy stands at 127.0.0.1, whose pins it does not have.
+        // The proxy is at 127.0.0.1 and does not have the pinned key.
         pinned_rule(&p, 1, "127.0.0.1", p.family.foreign);
         pinned_rule(&p, 0, "localhost", p.family.leaf);
         p.options.rule_count = 2;

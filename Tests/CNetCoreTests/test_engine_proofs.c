@@ -44,7 +44,7 @@ static void say(int fd, const char *bytes, size_t length) {
     (void)send(fd, bytes, length, MSG_NOSIGNAL);
 }
 
-/// The first request waits for its answer until the proof of the second one has got its own.
+/// Delays the first response until the second request's authorization response has been served.
 static void *serve(void *ctx) {
     server *it = ctx;
     int first = take(it);

@@ -151,7 +151,7 @@ static void engine__a_unix_socket_is_asked_instead_of_the_host(void **state) {
         assert_int_equal(last.remote_port != 0, i == 2);
     }
     assert_non_null(strstr(fixture_received(&f, 0), "\r\nHost: no.such.host\r\n"));
-    // Without the path the host is looked up, whatever connection is open.
+    // Without the path the host is resolved, even if a connection is open.
     nc_request request = {.url = nc_slice_of("http://no.such.host/u")};
     assert_status(fixture_send(&f, &request).error.status, NC_ERR_RESOLVE);
     nct_server_stop(other);
@@ -248,7 +248,7 @@ static void engine__an_override_that_changes_nothing_counts_too(void **state) {
         request.connect_to = overrides;
         request.connect_to_count = 2;
         assert_answered(fixture_send(&f, &request), 200, "own");
-        // What does not fit does not count.
+        // Entries that do not match are ignored.
         request.url = nc_slice_of("http://a.example:1/");
         bool fits = stays[i].host.length == 0 && stays[i].port == 0;
         if (!fits) {
@@ -261,7 +261,7 @@ static void engine__an_override_that_changes_nothing_counts_too(void **state) {
 
 /* --- DNS over HTTPS --- */
 
-/// An answer to any question: one A record, 127.0.0.1. The question is the one libcurl asks for "a.example".
+/// A response to any query: one A record, 127.0.0.1. It repeats libcurl's question for "a.example".
 static const uint8_t dns_answer[] = {0,   0,   0x81, 0x80, 0,   1,   0,   1, 0, 0,   0, 0, 1,    'a', 7,
                                      'e', 'x', 'a',  'm',  'p', 'l', 'e', 0, 0, 1,   0, 1, 0xc0, 12,  0,
                                      1,   0,   1,    0,    0,   0,   60,  0, 4, 127, 0, 0, 1};

@@ -90,7 +90,7 @@ static void engine__another_proxy_does_not_hear_the_engines_credentials_regressi
     nc_request request = relayed_request(&r, "/p");
     assert_answered(fixture_send(&r.f, &request), 200, "through");
     assert_null(strstr(told(&r, 0), "Proxy-Authorization"));
-    // Credentials of its own are still sent, be they in its URL alone.
+    // The proxy's own credentials are still sent, also from its URL.
     r.settings.url = nc_slice_of(fixture_text(&r.f, "http://me:mine@127.0.0.1:%u", nct_proxy_port(r.proxy)));
     assert_answered(fixture_send(&r.f, &request), 200, "through");
     assert_non_null(strstr(told(&r, 1), "\r\nProxy-Authorization: Basic bWU6bWluZQ==\r\n"));
@@ -153,7 +153,7 @@ static void engine__a_redirect_through_a_proxy_keeps_secrets_where_they_belong(v
         request.headers = &own;
         request.header_count = 1;
         assert_answered(fixture_send(&r.f, &request), 200, "through");
-        assert_int_equal(nct_proxy_request_count(r.proxy), 2); // the second hop goes through it too
+        assert_int_equal(nct_proxy_request_count(r.proxy), 2); // the second hop uses the proxy too
         assert_non_null(strstr(fixture_received(&r.f, 0), "origin-canary"));
         assert_non_null(strstr(fixture_received(&r.f, 0), "\r\nAuthorization: Basic bWU6c2VjcmV0\r\n"));
         for (size_t j = 0; j < 2; j++) {
@@ -239,7 +239,7 @@ static void engine__a_tunnel_is_asked_for_with_a_digest_and_its_refusal_told(voi
     answer one = fixture_send(&f, &request);
     assert_status(one.error.status, NC_ERR_PROXY);
     assert_non_null(strstr(one.error.message, "502"));
-    assert_int_equal(nc_response_status(one.response), 0); // the proxy's answer is not the server's
+    assert_int_equal(nc_response_status(one.response), 0); // the proxy's response is not the server's
     assert_int_equal(nct_server_request_count(f.server), 2);
     assert_non_null(strstr(fixture_received(&f, 1), "\r\nProxy-Authorization: Digest username=\"us\""));
     assert_non_null(strstr(fixture_received(&f, 1), "uri=\"a.example:443\""));
@@ -364,7 +364,7 @@ static void engine__a_proxy_that_says_nothing_ends_at_the_connect_limit_by_name(
     const char *told = fixture_text(&f, ": a.example after 50 ms, through the proxy 127.0.0.1:%u", port);
     assert_non_null(strstr(one.error.message, told));
     assert_null(strstr(one.error.message, "secret"));
-    proxy.except = nc_slice_of("b.example"); // Whether it stands between is libcurl's to know.
+    proxy.except = nc_slice_of("b.example"); // libcurl decides if the proxy is used
     one = fixture_send(&f, &request);
     assert_status(one.error.status, NC_ERR_CONNECT_TIMED_OUT);
     assert_null(strstr(one.error.message, "proxy"));

@@ -108,7 +108,7 @@ static void engine__a_received_body_keeps_to_its_rate(void **state) {
     assert_status(one.status, NC_OK);
     assert_int_equal(one.bytes, BODY_BYTES);
     assert_int_equal(one.most_ahead, 0);
-    assert_true(one.largest_piece <= PIECE_BYTES); // so that a rest is short
+    assert_true(one.largest_piece <= PIECE_BYTES); // so that a pause is short
     fixture_stop(&f);
 }
 
@@ -205,7 +205,7 @@ static void engine__a_rest_for_the_rates_sake_is_no_idleness(void **state) {
     request.limits.max_receive_bytes_per_s = SLOW_RATE; // a piece is worth sixteen seconds, the limit is five
     assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
     for (uint64_t i = 0; i < 12 && !is_over(&one, 1); i++) {
-        // So far ahead of its rate that it rests, however small the pieces were and however slow this machine is.
+        // So far above its rate that it pauses, for any piece size and machine speed.
         uint64_t ahead = BURST + (driven_passed_ms(&time) / 1000 + SPARE_S) * SLOW_RATE;
         await(&one, ahead < ALL_BYTES ? ahead : ALL_BYTES, 1);
         driven_advance(&time, f.engine, 0); // its loop is out of the callback that booked them
@@ -246,7 +246,7 @@ static void engine__the_idle_limit_holds_again_after_a_long_rest(void **state) {
         nc_transfer_info info;
         assert_int_equal(nc_engine_list(f.engine, &info, 1), 1);
     }
-    // Another transfer goes through the loop, so that it has seen that time.
+    // Another transfer completes, so the loop has read that time.
     assert_int_equal(nc_response_status(fixture_get(&f, "/up").response), 204);
     assert_false(is_over(&one, 1));
     nc_engine_resume(f.engine, id);
@@ -430,7 +430,7 @@ static void engine__a_throttled_form_goes_in_packets_with_rests_between(void **s
     nc_request request = fixture_request(&f, "/up");
     request.method = nc_slice_of("POST");
     request.multipart = form;
-    request.limits = (nc_limits){.idle_ms = DELAY_MS / 2, // which a rest does not count
+    request.limits = (nc_limits){.idle_ms = DELAY_MS / 2, // a pause is not idle time
                                  .slot_ms = NC_UNLIMITED,
                                  .connect_ms = NC_UNLIMITED,
                                  .first_byte_ms = NC_UNLIMITED,

@@ -44,7 +44,7 @@ static void engine__redirects_keep_or_drop_method_and_body_by_status(void **stat
             assert_ptr_equal(strstr(second, fixture_text(&f, "%s /end ", cases[m].after[s])), second);
             assert_int_equal(strstr(second, "the body") != NULL, stays && has_body);
             assert_int_equal(strstr(second, "Content-Length: 8\r\n") != NULL, stays && has_body);
-            // 303 asks for a GET without a body, whatever the first request was.
+            // 303 requires a GET without a body, for every first method.
             bool is_bodiless = !stays || (statuses[s] == 303 && m == 0);
             assert_int_equal(strstr(second, "x-canary") != NULL, !is_bodiless);
             assert_non_null(strstr(second, "X-Kept: yes\r\n"));
@@ -226,7 +226,7 @@ static void engine__redirect_to_another_origin_drops_every_unsafe_header(void **
                           fixture_url_at(&f, "LOCALHOST", "/end"), fixture_url_at(&f, "127.0.0.2", "/none")};
     script_redirect(&f, "/first", 307, "/second");
     fixture_script(&f, "/end", (nct_reply){.body = "end", .body_length = 3});
-    // The server listens on 127.0.0.1 alone; the last redirect goes to a name that is sent there all the same.
+    // The server listens only on 127.0.0.1. The last redirect's host is mapped to it.
     const nc_connect_to override = {.host = nc_slice_of("127.0.0.2"), .to_host = nc_slice_of("127.0.0.1")};
     for (size_t i = 0; i < sizeof away / sizeof *away; i++) {
         nct_server_forget(f.server);
@@ -384,7 +384,7 @@ static void engine__a_redirects_body_is_not_read_to_its_end(void **state) {
     assert_int_equal(nc_response_hop_at(one.response, 0).status, 302);
     assert_int_equal(nct_server_connection_count(f.server), 2);
     nc_request request = fixture_request(&f, "/small");
-    request.limits.max_body_bytes = 3; // is about the answer, not about what leads to it
+    request.limits.max_body_bytes = 3; // applies to the response, not to the redirects before it
     assert_answered(fixture_send(&f, &request), 200, "end");
     assert_int_equal(nct_server_connection_count(f.server), 2);
     fixture_stop(&f);

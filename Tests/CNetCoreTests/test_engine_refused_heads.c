@@ -76,7 +76,7 @@ static const row rows[] = {
 typedef struct scene {
     const row *row;
     timing timing;
-    bool has_http1; // and answers there
+    bool has_http1; // the server also accepts HTTP/1.1
 } scene;
 
 static void serve(SSL *ssl, const tls_peer_connection *connection) {
@@ -167,7 +167,7 @@ static void refused_heads__are_delivered_where_the_response_is_whole(void **stat
     }
 }
 
-/// The rest of the body never comes: the server gets a reset for the head.
+/// The rest of the body never arrives: the server receives a reset for the head.
 static void refused_heads__with_a_body_that_is_missing_send_the_request_over_http_1_where_that_is_safe(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

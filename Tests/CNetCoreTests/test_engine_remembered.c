@@ -1,4 +1,4 @@
-/// What hosts ask to be remembered: Strict-Transport-Security, only where that is asked for.
+/// Strict-Transport-Security, which applies only if it is enabled.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -131,7 +131,7 @@ static void engine__what_one_lane_hears_all_lanes_know(void **state) {
     const nc_trust_options strict = {
         .roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_server_ca_pem(f.server)), .min_version = NC_TLS_1_3};
     assert_status(nc_trust_new(&other, &strict, NULL), NC_OK);
-    // Two policies, and a stream apart from the rest.
+    // Two policies, and a separate stream.
     const nc_connect_to here = {.to_host = nc_slice_of("127.0.0.1")};
     const char *url = fixture_text(&f, "https://a.example:%u/sts", nct_server_port(f.server));
     nc_request request = {.url = nc_slice_of(url), .connect_to = &here, .connect_to_count = 1, .may_pause = true};

@@ -9,7 +9,7 @@ static nc_header header(const char *name, const char *value) {
     return (nc_header){nc_slice_of(name), nc_slice_of(value)};
 }
 
-/// Fails unless the request arrived as this text, where "%u" stands for the server's port.
+/// Fails unless the request arrived as this text, with the server's port for "%u".
 static void expect_received(fixture *f, size_t index, const char *format) {
     char expected[1024];
     const char *mark = strstr(format, "%u");
@@ -67,7 +67,7 @@ static void engine__each_request_asks_for_its_own_url(void **state) {
         {"/a?\"<>'{}", "GET /a?\"<>'{} HTTP/1.1\r\n"},
         {"?q", "GET /?q HTTP/1.1\r\n"},
         {"", "GET / HTTP/1.1\r\n"},
-        {"x/a?b", NULL}, // behind the port, which is none any more
+        {"x/a?b", NULL}, // after an empty port
         {"/a?b", "GET /a?b HTTP/1.1\r\n"},
         {"/to?b", "GET /to?b HTTP/1.1\r\n"},
         {"/to?b", "GET /to?b HTTP/1.1\r\n"},

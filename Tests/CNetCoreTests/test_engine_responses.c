@@ -325,7 +325,7 @@ static void engine__each_interim_head_has_fields_of_its_own(void **state) {
     nc_request request = fixture_request(&f, "/h");
     request.limits.max_head_fields = 3;
     assert_answered(fixture_send(&f, &request), 200, "");
-    request.limits.max_head_bytes = 200; // Which are those of all.
+    request.limits.max_head_bytes = 200; // the limit applies to all heads together
     assert_ended(fixture_send(&f, &request), NC_ERR_HEAD_TOO_LARGE, CURLE_RECV_ERROR, "larger than the limit of 200");
     request = fixture_request(&f, "/m");
     request.limits.max_head_fields = 3;

@@ -45,7 +45,7 @@ static void engine__the_class_of_service_is_set_on_the_connection(void **state) 
     fixture_stop(&f);
 }
 
-/// Whether the machine has a loopback of IPv6; containers may lack it.
+/// Returns true if the machine has an IPv6 loopback address; containers may lack it.
 static bool has_ipv6(void) {
     struct sockaddr_in6 here = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -1,4 +1,4 @@
-/// Requests that share a connection over TLS, at a time or one behind the other: each gets what is its own.
+/// Requests that share a TLS connection, concurrently or in sequence: each gets its own response.
 #include "fixture.h"
 #include "gate.h"
 #include "tls_frames.h"
@@ -11,7 +11,7 @@ enum { BODY_BYTES = 61722, TRIES = 60 };
 
 #define GOAWAY FRAME_HEAD("\x08", "\7", "\0", "\0") "\0\0\0\1\0\0\0\0"
 
-/// What the server waits for before its first member answers, and what it saw.
+/// The event that the server waits for before its first response, and its observations.
 typedef struct scene {
     gate is_asked;
     gate may_answer;
@@ -44,7 +44,7 @@ static void answer_with(SSL *ssl, const char *text) {
     (void)SSL_write(ssl, reply, length);
 }
 
-/// HTTP/1.1: the answer is the target.
+/// Serves HTTP/1.1: the body is the target.
 static void serve_one(SSL *ssl, const tls_peer_connection *connection) {
     scene *at = connection->peer->ctx;
     char head[4096];
@@ -61,7 +61,7 @@ static void serve_one(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-/// Closes without a reset, which would take the answer with it.
+/// Closes without a reset, which would destroy the response.
 static void close_quietly(SSL *ssl) {
     char rest[256];
     (void)SSL_shutdown(ssl);
@@ -146,7 +146,7 @@ static void engine__a_proof_goes_over_no_busy_connection_of_http_1(void **state)
     fixture_stop(&f);
 }
 
-/// A kept connection is closed behind the first piece of an upload; a new one takes all of it.
+/// Closes a pooled connection after the first piece of an upload. A new one accepts all of it.
 static void serve_upload(SSL *ssl, const tls_peer_connection *connection) {
     scene *at = connection->peer->ctx;
     char head[32 * 1024];
@@ -169,7 +169,7 @@ static void serve_upload(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-/// Where the first write of several records fails on a connection that is over, libcurl knows of no byte to take back.
+/// If the first write of several records fails on a closed connection, libcurl has no count of bytes to rewind.
 static void engine__an_upload_that_goes_again_over_tls_has_its_body(void **state) {
     static char body[BODY_BYTES];
     fixture f;
@@ -198,7 +198,7 @@ static int accept_none(int is_good, X509_STORE_CTX *context) {
     return 1;
 }
 
-/// TLS 1.3: asks for a certificate before the second answer (RFC 8446, 4.6.2).
+/// TLS 1.3: requests a certificate before the second response (RFC 8446, section 4.6.2).
 static void serve_asking(SSL *ssl, const tls_peer_connection *connection) {
     char head[4096];
     size_t body_bytes = 0;
@@ -213,7 +213,7 @@ static void serve_asking(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-/// What OpenSSL is given to call then belongs to the handle that opened the connection.
+/// OpenSSL's callback data then belongs to the handle that opened the connection.
 static void engine__a_certificate_may_be_asked_for_when_who_connected_is_gone(void **state) {
     fixture f;
     tls_peer peer = {.serve = serve_asking, .members = "1"};
@@ -361,7 +361,7 @@ static void serve_long(SSL *ssl, const tls_peer_connection *connection) {
     static char frame[LONG_FRAME];
     const long_answer *at = connection->peer->ctx;
     tls_frames frames = TLS_FRAMES_INIT;
-    // libcurl 8 knows from here on that requests share the connection.
+    // From here libcurl 8 knows that the connection is multiplexed.
     if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 1) {
         (void)SSL_write(ssl, SETTINGS FIRST_ANSWER, sizeof(SETTINGS FIRST_ANSWER) - 1);
     }
@@ -384,7 +384,7 @@ static void serve_long(SSL *ssl, const tls_peer_connection *connection) {
     (void)tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
 }
 
-/// A stream whose buffer others have filled while they read, and the rest of whose body has come with that.
+/// Other streams have filled the stream's buffer, and the rest of its body arrived with their data.
 static void engine__a_stream_hears_of_all_that_has_come_for_it(void **state) {
     (void)state;
     for (size_t i = 0; i < 2 * (LONG_FRAMES - 5); i++) {

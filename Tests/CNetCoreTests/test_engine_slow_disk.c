@@ -22,7 +22,7 @@ static int open_late(void *ctx, const char *path, int flags, mode_t mode) {
     return files->system.open(files->system.ctx, path, flags, mode);
 }
 
-/// What most cases need: an engine by a clock that is put forward, over a slow disk.
+/// Shared by most cases: an engine with a driven clock and a slow disk.
 typedef struct scene {
     fixture f;
     driven time;
@@ -60,7 +60,7 @@ static void ask_for_authorities(scene *on) {
     on->request.trust = fixture_trust(&on->f, &options);
 }
 
-/// Sends, and lets the disk answer when longer has passed than connecting may take.
+/// Sends a request, and delays the disk beyond the connect limit.
 static answer send_late(scene *on) {
     nc_transfer_id id = fixture_submit(&on->f, &on->request);
     gate_wait(&on->files.is_asked);

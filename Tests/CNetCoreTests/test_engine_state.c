@@ -278,10 +278,10 @@ static void engine__what_waits_goes_by_priority_and_may_be_held_up(void **state)
     assert_int_equal(nc_engine_list(f.engine, info, 2), 4);
     assert_int_equal(info[0].state, NC_TRANSFER_WAITING);
     nc_engine_set_priority(f.engine, ids[3], NC_PRIORITY_HIGH);
-    // Behind the other one that is urgent; that one steps back.
+    // Queued after the other urgent one, which is then lowered.
     nc_engine_set_priority(f.engine, ids[2], NC_PRIORITY_NORMAL);
     nc_engine_set_priority(f.engine, ids[1], NC_PRIORITY_LOW);
-    nc_engine_set_priority(f.engine, ids[0], NC_PRIORITY_LOW); // It has that, and keeps its place.
+    nc_engine_set_priority(f.engine, ids[0], NC_PRIORITY_LOW); // unchanged, so it keeps its position
     nc_engine_set_suspended(f.engine, false);
     for (size_t i = 0; i < 4; i++) {
         assert_answered(fixture_wait(&f, ids[i]), 200, "ok");

@@ -93,7 +93,7 @@ static void engine__follows_no_link_in_the_place_of_its_state(void **state) {
     }
 }
 
-/// What is missing is made there, and could be replaced at any time.
+/// A missing file would be created there, and others could replace it at any time.
 static void engine__makes_no_state_where_others_can_make_names(void **state) {
     (void)state;
     for (kept kind = JAR; kind < KINDS; kind++) {

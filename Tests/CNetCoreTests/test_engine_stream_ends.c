@@ -1,5 +1,5 @@
-/// Whether an HTTP/2 body without a length is whole (RFC 9113, 8.1): only END_STREAM shows it. The answers and the ends
-/// of their connections come over TLS in one piece, in two, and frame by frame.
+/// Completeness of an HTTP/2 body without a length (RFC 9113, section 8.1): only END_STREAM shows it. Responses and
+/// connection ends arrive over TLS in one piece, in two, and frame by frame.
 #include "fixture.h"
 #include "tls_frames.h"
 #include "tls_peer.h"
@@ -17,7 +17,7 @@ typedef struct piece {
 
 enum { MAX_PIECES = 7 };
 
-/// What follows the head of the answer.
+/// The data after the response head.
 typedef struct ending {
     const char *name;
     piece pieces[MAX_PIECES];
@@ -113,7 +113,7 @@ static void say(SSL *ssl, char *text, size_t *length) {
     *length = 0;
 }
 
-/// Sends what has been gathered, and waits until the client has read it: it answers a PING.
+/// Sends the collected frames, and waits until the client has read them: it acknowledges a PING.
 static void say_and_wait(SSL *ssl, tls_frames *frames, char *text, size_t *length) {
     static const char ping[] = FRAME_HEAD("\x08", "\6", "\0", "\0") "-synced-";
     memcpy(text + *length, ping, sizeof ping - 1);

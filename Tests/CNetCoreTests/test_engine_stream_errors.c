@@ -1,5 +1,5 @@
-/// Errors of an HTTP/2 connection (RFC 9113, 5.4.1) that come at different points of a response. Each of them ends the
-/// request with an error of its own, and not with a time-out.
+/// Errors of an HTTP/2 connection (RFC 9113, section 5.4.1) at different points of a response. Each ends the request
+/// with its own error, not with a time limit.
 #include "fixture.h"
 #include "tls_frames.h"
 #include "tls_peer.h"
@@ -106,8 +106,8 @@ static void streams__of_a_connection_with_an_error_end_at_once(void **state) {
 
 enum { STREAMS = 3 };
 
-/// The error comes behind the first request, which libcurl has to have answered before it sends others on the
-/// connection, and behind the heads of the others.
+/// The error follows the first response and the heads of the others. libcurl sends the others on the connection only
+/// after the first response.
 static void serve_several(SSL *ssl, const tls_peer_connection *connection) {
     const text *error = connection->peer->ctx;
     tls_frames frames = TLS_FRAMES_INIT;

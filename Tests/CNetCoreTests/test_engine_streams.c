@@ -7,10 +7,10 @@
 
 enum { MAX_FRAMES = 8 };
 
-/// What the client sends beside its head.
+/// The client's data after its head.
 typedef enum upload {
     NOTHING,
-    FEW_BYTES, // which are sent at once
+    FEW_BYTES, // sent in one piece
     NO_END,    // the reply begins when some of it has come
     NO_ROOM,   // as NO_END, when as much has come as the server takes
     BY_RATE,   // the reply comes when half of it has
@@ -93,7 +93,7 @@ static void engine_streams__end_with_their_last_frame_and_not_with_their_length(
         {{HEADERS(OK_OPEN), LAST_DATA("hi")}, NC_OK, "hi", 0, NULL, NC_OK},
         {{HEADERS(OK_OF_2), DATA("hi"), LAST_DATA("")}, NC_OK, "hi", 0, NULL, NC_OK},
         {{LAST_HEADERS(OK_OPEN)}, NC_OK, "", 0, NULL, NC_OK},
-        // Trailers, at once and late.
+        // Trailers, immediate and late.
         {{HEADERS(TOLD_OF_2), DATA("hi"), LAST_HEADERS(TRAILER)}, NC_OK, "hi", 1, NULL, NC_OK},
         {{HEADERS(OK_OPEN), DATA("hi"), LAST_HEADERS(TRAILER)}, NC_OK, "hi", 1, NULL, NC_OK},
         {{HEADERS(TOLD_OF_2), DATA("hi"), PING, LAST_HEADERS(TRAILER)}, NC_OK, "hi", 1, NULL, NC_OK},
@@ -153,8 +153,8 @@ static void engine_streams__an_answer_counts_although_the_upload_is_refused(void
     expect_rows(rows, sizeof rows / sizeof *rows, NO_END);
 }
 
-/// RFC 9113, 8.1: the response is complete, so it counts whatever the reset reports. libcurl reports it as an error up
-/// to 8.14.
+/// RFC 9113, section 8.1: the response is complete, so it counts whatever code the reset has. libcurl up to 8.14
+/// reports an error.
 static void engine_streams__a_whole_answer_may_count_although_an_error_follows(void **state) {
     const row one = {{HEADERS(OK_OF_2), LAST_DATA("hi"), PING, RESET("\2")}, NC_OK, "hi", 0, NULL, NC_OK};
     fixture f;
@@ -166,8 +166,8 @@ static void engine_streams__a_whole_answer_may_count_although_an_error_follows(v
     fixture_stop(&f);
 }
 
-/// The last piece of a body ends the stream where the server has ended its side before; libcurl 8.14 calls that a
-/// failure to send.
+/// The last piece of a body ends the stream if the server has ended its side before. libcurl 8.14 reports that as a
+/// send failure.
 static void engine_streams__that_the_upload_ends_behind_their_answer_are_whole(void **state) {
     static const row rows[] = {
         {{HEADERS(OK_OF_2), LAST_DATA("hi")}, NC_OK, "hi", 0, NULL, NC_OK},
@@ -178,7 +178,8 @@ static void engine_streams__that_the_upload_ends_behind_their_answer_are_whole(v
     expect_rows(rows, sizeof rows / sizeof *rows, BY_RATE);
 }
 
-/// libcurl sends no more behind an error, nor can it end the request where the server takes nothing: it would wait.
+/// After an error libcurl sends nothing more. If the server reads nothing, it cannot end the request either: it would
+/// wait.
 static void engine_streams__an_error_of_its_length_counts_although_the_upload_is_stuck(void **state) {
     static const row rows[] = {
         {{HEADERS(TOO_LARGE_OF_2), LAST_DATA("hi")}, NC_OK, "hi", 0, NULL, NC_OK},
@@ -201,7 +202,7 @@ static void engine_streams__without_a_length_and_with_a_reset_are_whole_where_th
     expect_rows(rows, sizeof rows / sizeof *rows, NOTHING);
 }
 
-/// In the clear nothing shows the frames, so that it is unknown whether such a body is whole.
+/// Without TLS the frames are invisible, so it is unknown if such a body is complete.
 static void engine_streams__without_a_length_in_the_clear_are_an_error(void **state) {
     static const frame frames[] = {HEADERS(OK_OPEN), LAST_DATA("hi"), {0}};
     fixture f;
@@ -247,7 +248,7 @@ static void engine_streams__an_answer_in_one_piece_with_its_reset_is_whole_or_an
 static void engine_streams__whose_answer_was_lost_are_asked_again_if_they_may_be(void **state) {
     static const frame lost[] = {HEADERS(OK_OF_2), LAST_DATA("hi"), RESET("\0"), {0}};
     static const frame told[] = {HEADERS(OK_OF_2), LAST_DATA("hi"), PING, RESET("\0"), {0}};
-    static char body[200000]; // more than goes at once
+    static char body[200000]; // more than one write
     static const char *const methods[] = {"PUT", "POST"};
     fixture f;
     (void)state;
@@ -295,8 +296,8 @@ static void engine_streams__whose_frames_come_all_at_once_hear_of_their_end(void
     fixture_stop(&f);
 }
 
-/// HTTP_1_1_REQUIRED (RFC 9113, 7) in the midst of an answer: libcurl 7.88 would send the request a second time, over
-/// HTTP/1.1, and put that answer behind the half of this one.
+/// HTTP_1_1_REQUIRED (RFC 9113, section 7) within a response: libcurl 7.88 would resend the request over HTTP/1.1 and
+/// append that response to this half.
 static void engine_streams__that_are_broken_off_for_http_1_are_not_asked_again(void **state) {
     static const row rows[] = {
         {{HEADERS(OK_OPEN), DATA("hi"), PING, RESET("\x0d")}, NC_ERR_HTTP2, "hi", 0, NULL, NC_OK},

@@ -9,7 +9,7 @@ static const char *preferred_group(void) {
     return OpenSSL_version_num() >= 0x30500000UL ? "X25519MLKEM768" : "x25519";
 }
 
-/// Answers every request; the connection stays open, or is closed if the peer's context is set.
+/// Serves every request. The connection stays open, or is closed if the peer's context is set.
 static void serve(SSL *ssl, const tls_peer_connection *connection) {
     static const char kept[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
     static const char closed[] = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";

@@ -112,7 +112,7 @@ static void trust__refusals_are_reported_now_and_then(void **state) {
     }
     assert_status(w.status, NC_ERR_PIN_MISMATCH);
     assert_int_equal(w.unreported, 0);
-    // Another host has a turn of its own; so has a rule that only reports, which is another policy.
+    // Another host is a separate evaluation. So is a rule that only reports, which is another policy.
     pinned_rule(&p, 0, "127.0.0.1", p.family.foreign);
     assert_status(pinned_ask_at(&p, "127.0.0.1", "/t").error.status, NC_ERR_PIN_MISMATCH);
     assert_int_equal(w.reported, 2);
@@ -276,7 +276,7 @@ static void trust__a_missing_revocation_list_fails_closed(void **state) {
     pinned_stop(&p);
 }
 
-/// What is stapled, and what becomes of it.
+/// The staple and its expected result.
 typedef struct stapled {
     const nct_made *issuer; // NULL: `text` is stapled, if any
     const nct_made *about;

@@ -7,7 +7,7 @@
 
 #define DIGEST "Proxy-Authenticate: Digest realm=\"p\", nonce=\"abc\", qop=\"auth\""
 
-/// Asks for what is behind a tunnel; with a name and a password where a digest is asked for.
+/// Sends a request through a tunnel, with credentials if a digest is required.
 static answer ask_through(fixture *f, bool has_credentials) {
     const nc_credentials user = {.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("us"), .password = nc_slice_of("pw")};
     const nc_proxy proxy = {.choice = NC_PROXY_URL,

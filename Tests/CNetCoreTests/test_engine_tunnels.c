@@ -168,7 +168,7 @@ static void engine__a_socks5_refusal_is_an_error_of_the_proxys_in_its_words(void
         nct_proxy_stop(proxy);
     }
     fixture f;
-    fixture_start(&f, NCT_PLAIN); // answers the greeting in HTTP
+    fixture_start(&f, NCT_PLAIN); // responds to the greeting in HTTP
     nc_proxy settings = {.choice = NC_PROXY_URL,
                          .url = nc_slice_of(fixture_text(&f, "socks5://127.0.0.1:%u", nct_server_port(f.server)))};
     nc_request request = {.url = nc_slice_of("http://127.0.0.1:9/"), .proxy = &settings};
@@ -406,7 +406,7 @@ static void engine__a_netrc_that_becomes_a_pipe_holds_nobody_up(void **state) {
 
 /* --- how a SOCKS5 proxy is greeted --- */
 
-/// What a greeting of RFC 1928, 3 offers.
+/// The methods of a greeting (RFC 1928, section 3).
 enum { NO_PROOF = 0, GSSAPI = 1, NAME_AND_PASSWORD = 2 };
 
 /// Takes a greeting, gives its methods and hangs up.

@@ -216,7 +216,7 @@ static void engine__a_close_that_times_out_lets_the_loop_end_by_itself(void **st
     f.engine = NULL;
     assert_int_equal(pthread_mutex_unlock(&door), 0);
     fixture_stop(&f);
-    // What the loop still holds is counted by the case's end.
+    // The end of the case counts the blocks that the loop still holds.
     assert_true(harness_wait_for_live_blocks(0, FIXTURE_LIMIT_MS));
     pthread_mutex_lock(&door);
     pthread_mutex_unlock(&door);
@@ -248,12 +248,12 @@ static void engine__options_that_this_system_lacks_are_refused(void **state) {
 
 /* --- threads after the loop's --- */
 
-/// What the loop's thread was called, and whether a later thread of that name was taken for it.
+/// The name of the loop thread, and whether a later thread of that name was mistaken for it.
 typedef struct namesake {
     gate is_over;
     pthread_t loop;
     const nc_engine *engine;
-    pthread_mutex_t door; // closed while threads are made, so that each has a name of its own
+    pthread_mutex_t door; // closed while threads start, so that each has its own id
     atomic_bool has_name;
     atomic_bool is_mistaken;
 } namesake;
@@ -289,7 +289,7 @@ static void use_up_names(namesake *self) {
     }
 }
 
-/// A thread's name is given to another one as soon as it has ended.
+/// A thread id is reused when its thread has ended.
 static void engine__no_later_thread_is_taken_for_the_loops_regression_1(void **state) {
     enum { TRIES = 500 }; // until the loop thread has ended, which is not reported
     namesake self = {.is_over = GATE_INIT, .door = PTHREAD_MUTEX_INITIALIZER};

@@ -14,7 +14,7 @@ static void fill_body(uint8_t *bytes, bool is_random) {
     }
 }
 
-/// Undoes it with zlib itself: one member, and nothing behind it.
+/// Fails unless zlib decodes it: one member and nothing after it.
 static void assert_unpacks(nc_slice packed, nc_slice expected) {
     static uint8_t back[BODY_BYTES + 1];
     z_stream stream = {0};

@@ -7,7 +7,7 @@
 
 enum { MAX_FRAMES = 16, MAX_CONTENT_BYTES = 128 };
 
-/// What a reader has found; equal for every way of splitting.
+/// The output of a reader; equal for every split.
 typedef struct found {
     nc_h2_frame frames[MAX_FRAMES];
     size_t count;
@@ -198,7 +198,7 @@ static void h2_frames__an_error_of_the_connection_ends_the_reading(void **state)
     }
 }
 
-/// The reader ends, and stays within the piece, whatever comes.
+/// The reader ends, and stays within the piece, for any input.
 static void h2_frames__of_chance_end_the_reading_or_go_on(void **state) {
     uint64_t chance = 4711;
     (void)state;

@@ -172,8 +172,7 @@ static char *host_of_libcurl(const char *text) {
     return host;
 }
 
-/// libcurl means the same host. Whatever is read, reading the result again changes nothing, and it has no byte that
-/// means something in a URL.
+/// libcurl parses the same host. Parsing the result again changes nothing, and it has no delimiter of a URL.
 static void whatever_is_accepted_is_canonical(void **state) {
     static const char *const pieces[] = {
         "a",   "Z",      "0",      "1",      "9",      ".",          "..",     "-",    "_",    "%",    "%2e",

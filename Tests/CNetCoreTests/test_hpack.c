@@ -193,7 +193,7 @@ static void hpack__a_block_that_expands_without_end_is_too_large(void **state) {
     nc_hpack_free(hpack);
 }
 
-/// The same fields, whatever was inserted and evicted before: a model keeps the names and values as a list.
+/// The same fields after any inserts and evictions. A model keeps the names and values as a list.
 static void hpack__the_table_holds_the_newest_entries(void **state) {
     nc_hpack *hpack = nc_hpack_new();
     uint64_t chance = 7541;

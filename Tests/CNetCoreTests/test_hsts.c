@@ -165,7 +165,7 @@ static void hsts__in_a_full_list_the_site_with_most_entries_loses_one(void **sta
     assert_true(note(&list, "last.example.com", "max-age=9"));
     assert_true(covers(&list, "bank.example.org"));
     assert_false(covers(&list, "h1.example.com"));
-    // What has ended gives way first.
+    // Expired entries are evicted first.
     assert_true(nc_hsts_note(&list, nc_slice_of("z.test"), nc_slice_of("max-age=9"), now_s + 1));
     assert_false(covers(&list, "bank.example.org"));
     assert_true(covers(&list, "h2.example.com"));

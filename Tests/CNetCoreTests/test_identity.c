@@ -19,7 +19,7 @@ enum { TEXT_BYTES = 16384 };
 /// Keys and certificates as PEM text; made once, because RSA keys take a while.
 static struct {
     char ec[TEXT_BYTES], ec_key[TEXT_BYTES], ec_locked[TEXT_BYTES];
-    char rsa[TEXT_BYTES], rsa_key[TEXT_BYTES], rsa_locked[TEXT_BYTES]; // locked in the way of PEM, not of PKCS#8
+    char rsa[TEXT_BYTES], rsa_key[TEXT_BYTES], rsa_locked[TEXT_BYTES]; // encrypted as PEM, not as PKCS#8
     char issuer[TEXT_BYTES], weak[TEXT_BYTES], weak_key[TEXT_BYTES], public_key[TEXT_BYTES];
     char ec_long_locked[TEXT_BYTES], long_password[NC_IDENTITY_MAX_PASSWORD_BYTES + 1];
 } made;
@@ -175,7 +175,7 @@ static void identity__comes_from_bytes_with_and_without_pass_phrase(void **state
     // The key may stand first, and only the first one counts.
     check_shown(of_texts(joined(text, made.ec_key, made.ec, ""), "", ""), "ec", 0);
     check_shown(of_texts(joined(text, made.ec, made.ec_key, made.rsa_key), "", ""), "ec", 0);
-    // A key apart wins over one beside the certificate.
+    // A separate key takes precedence over one beside the certificate.
     check_shown(of_texts(joined(text, made.ec, made.rsa_key, ""), made.ec_key, ""), "ec", 0);
     nc_trust_options reckless = of_texts(made.ec, made.ec_key, "");
     reckless.accepts_anything = true;
@@ -187,7 +187,7 @@ static void identity__brings_its_chain_in_order(void **state) {
     (void)state;
     check_shown(of_texts(joined(text, made.ec, made.issuer, made.ec_locked), "", "secret"), "ec", 1);
     check_shown(of_texts(joined(text, made.rsa, made.issuer, made.ec), made.rsa_key, ""), "rsa", 2);
-    // What is no certificate is passed over.
+    // Other PEM objects are skipped.
     check_shown(of_texts(joined(text, "Bag Attributes\n", made.public_key, made.ec), made.ec_key, ""), "ec", 0);
 }
 
@@ -302,7 +302,7 @@ static void identity__says_whether_the_pass_phrase_is_wrong_or_missing(void **st
     }
 }
 
-/// In a process of its own, without a terminal and with a line waiting on standard input.
+/// In another process, without a terminal and with a line on standard input.
 static bool leaves_standard_input_alone(void) {
     int ends[2];
     int waiting = 0;

@@ -1,4 +1,4 @@
-/// Documents by chance, judged here and by Python's json: the same verdict on each. script/torture json takes millions.
+/// Random documents: this parser and Python's json must agree on each. script/torture json runs millions.
 #include "json_chance.h"
 #include "torture.h"
 #include "json/blocks.h"
@@ -12,7 +12,7 @@
 
 enum { BATCH = 2000, MAX_DEPTH = 400 };
 
-/// Reads batches: a number of documents, then each with its length; answers a byte for each.
+/// Reads batches: a number of documents, then each with its length. Writes a byte for each.
 static const char judge[] =
     "import json, struct, sys\n"
     "def refuse(name): raise ValueError(name)\n"

@@ -1,4 +1,4 @@
-/// What a hostile server may send: depth, length, numbers, names. Memory stays flat, the stack small, time linear.
+/// Hostile JSON: depth, length, numbers, names. Memory and stack are bounded, and time is linear.
 #include "harness.h"
 
 #include <pthread.h>

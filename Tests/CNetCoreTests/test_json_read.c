@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Writes every token as a word of its own; what a reader sees.
+/// Writes every token as a word.
 static bool write_token(void *ctx, const nc_json_token *token) {
     static const char *const marks[] = {"{", "}", "[", "]", "name", "string", "number", "true", "false", "null"};
     nc_buf *out = ctx;

@@ -132,7 +132,7 @@ static void check_whole(const text_case *one) {
 }
 
 static void check_behind_text(const text_case *one) {
-    // The same at every place within a block, behind white space.
+    // The same at every offset within a block, after white space.
     for (size_t shift = 1; shift < 68; shift += 3) {
         text_case moved = *one;
         moved.text = nc_buf_init(1 << 16);

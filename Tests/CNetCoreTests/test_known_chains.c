@@ -1,4 +1,4 @@
-/// Chains that verified before are known again, and speak for nothing but themselves.
+/// The verified-chain cache: verified chains are found again, and vouch for no other chain.
 #include "driven.h"
 #include "net/engine_state.h"
 #include "pinned.h"
@@ -189,12 +189,12 @@ static void known_chains__are_short(void **state) {
 
 /* --- over the wire --- */
 
-/// Every request is a connection of its own, and every handshake a full one.
+/// Makes every request open a new connection with a full handshake.
 static void begin_anew_each_time(pinned *p) {
     fixture_script(&p->f, "/t", (nct_reply){.body = "ok", .body_length = 2, .ending = NCT_CLOSE});
 }
 
-/// How many chains the engine's lanes know; nothing may be under way.
+/// Returns the number of chains in all connection pools. Nothing may be in flight.
 static size_t known_count(const pinned *p) {
     const nc_link *lanes = &p->f.engine->loop.lanes;
     size_t count = 0;
@@ -217,7 +217,7 @@ static void trust__a_known_chain_is_asked_for_its_name_and_pins_each_time(void *
         assert_answered(pinned_ask(&p), 200, "ok");
         assert_status(pinned_ask_at(&p, "name.test", "/t").error.status, NC_ERR_TLS_NAME);
         assert_status(pinned_ask_at(&p, "127.0.0.1", "/t").error.status, NC_ERR_PIN_MISMATCH);
-        // The name that is led elsewhere has a lane of its own, which knows the chain as well.
+        // The mapped name has another connection pool, which has the chain too.
         assert_int_equal(known_count(&p), 2);
     }
     assert_int_equal(nct_server_resumed_count(p.f.server), 0);
@@ -249,7 +249,7 @@ static void trust__a_known_chain_speaks_for_no_other(void **state) {
     pinned_start_with(&p, &(nct_server_options){.tickets = NCT_TICKETS_NONE});
     begin_anew_each_time(&p);
     assert_answered(pinned_ask(&p), 200, "ok");
-    // Another authority's leaf for the same name, behind the certificates that are known.
+    // Another authority's leaf for the same name, followed by the known certificates.
     nct_server_options options = pinned_showing(&p);
     options.chain_pem =
         (const char *)family_join(&p.family, p.family.evil, p.family.leaf, p.family.middle, p.family.root, NULL).data;

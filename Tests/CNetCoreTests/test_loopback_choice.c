@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/// What the callbacks are given and leave behind; read once the replies have come.
+/// The callbacks' inputs and results; read after the replies.
 typedef struct watched {
     nct_server *server;
     nct_reply reply;
@@ -70,7 +70,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/// A file without a name that holds a text.
+/// Returns an unnamed file with a text.
 static int file_of(const char *text) {
     char path[] = "/tmp/nct-choice-XXXXXX";
     int fd = mkstemp(path);

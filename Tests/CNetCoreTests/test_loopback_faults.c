@@ -71,7 +71,7 @@ static void loopback_faults__ends_before_the_body(void **state) {
     raw_expect_end(fd, true);
 }
 
-/// Sends until the kernel takes no more; returns how many bytes it took.
+/// Sends until the kernel's buffer is full; returns the number of bytes.
 static size_t fill(int fd) {
     static char bytes[65536];
     size_t sent = 0;
@@ -154,7 +154,7 @@ static void loopback_faults__waits_between_pieces(void **state) {
         raw_expect(fds[i], OK("0"));
         raw_expect_end(fds[i], false);
     }
-    // 38 bytes are 4 pieces with 3 waits between them, which all three spend at once.
+    // 38 bytes are 4 pieces with 3 concurrent waits.
     uint64_t spent_ms = now_ms() - begun_ms;
     assert_in_range(spent_ms, 57, RAW_LIMIT_MS);
 }

@@ -116,7 +116,7 @@ static void loopback_listener__accepts_late(void **state) {
     for (size_t i = 0; i < MANY; i++)
         fds[i] =
             (struct pollfd){.fd = dial_host("127.0.0.1", nct_server_port(server), SOCK_NONBLOCK), .events = POLLOUT};
-    // The kernel completes two connections in the server's place; the others are still connecting.
+    // The kernel completes two connections for the server; the others still connect.
     assert_int_equal(poll(fds, MANY, 50), 2);
     assert_int_equal(nct_server_connection_count(server), 0);
     raw_say(fds[0].fd, GET("/"));

@@ -19,7 +19,7 @@
 #define BYTES(...) ((const char[]){__VA_ARGS__}), sizeof((const char[]){__VA_ARGS__})
 #define GRANTED "\5\0\0\1\x7f\0\0\1\0\0"
 
-/// A proxy, and a server behind it that answers "/a" with "hello".
+/// A proxy, and a server that serves "hello" at "/a" through it.
 typedef struct route {
     nct_proxy *proxy;
     nct_server *server;

@@ -133,7 +133,7 @@ static void multipart__a_file_that_changes_its_length_is_an_error(void **state) 
     }
 }
 
-/// File operations that fail at one place.
+/// File operations with one failure.
 typedef struct faulty {
     nc_file_ops real;
     int read_code;

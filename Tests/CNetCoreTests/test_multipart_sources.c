@@ -9,7 +9,7 @@ typedef struct text_source {
     const char *text;
     size_t at;
     size_t step;
-    bool is_late;    // answers NC_PULL_LATER twice before each piece
+    bool is_late;    // returns NC_PULL_LATER twice before each piece
     bool ends_apart; // reports the end in a separate call
     bool fails;
     nc_pull answer; // a wrong one, with so many bytes; only when `lies`

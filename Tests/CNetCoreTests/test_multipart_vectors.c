@@ -32,7 +32,7 @@ static nc_buf decode(nc_slice text) {
     return out;
 }
 
-/// A text, or the bytes that its "…_base64" stands for.
+/// Returns a text, or the decoded bytes of its "…_base64" member.
 static nc_buf bytes_of(const nc_params_item *part, const char *name, const char *coded) {
     nc_params_item item;
     if (parameter_field(part, coded, &item)) {

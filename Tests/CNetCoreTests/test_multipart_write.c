@@ -1,4 +1,4 @@
-/// A form written to a file: whole or not at all, whatever the disk does.
+/// A form written to a file: complete or not at all, under every disk error.
 #include "parts.h"
 
 #include <dirent.h>
@@ -33,7 +33,7 @@ static size_t empty_folder(void) {
     return count;
 }
 
-/// File operations of which one fails and the others are slow.
+/// File operations that are slow, with one failure.
 typedef struct faulty {
     nc_file_ops real;
     size_t largest_write;
@@ -139,7 +139,7 @@ static void multipart__a_form_is_written_whole_however_short_the_writes(void **s
         nc_file_ops ops = ops_of(&files);
         nc_multipart *form = form_of(&ops);
         assert_status(nc_multipart_write_file(form, nc_slice_of(path_of(path, "form")), NULL), NC_OK);
-        assert_status(nc_multipart_write_file(form, nc_slice_of(path), NULL), NC_OK); // in its own place
+        assert_status(nc_multipart_write_file(form, nc_slice_of(path), NULL), NC_OK); // unchanged
         expect_file(path, written);
         assert_int_equal(empty_folder(), 1);
         nc_multipart_release(form);

@@ -1,4 +1,4 @@
-/// What libcurl's word becomes: a status, its own number, one line without a secret.
+/// The conversion of libcurl's result to a status, a native code, and one line without secrets.
 #include "harness.h"
 #include "net/outcome.h"
 
@@ -152,7 +152,7 @@ static void outcome__a_failed_connect_tells_by_its_errno(void **state) {
         outcome.os_error = cases[i].number;
         assert_status(nc_outcome_judge(&outcome, NULL), cases[i].status);
         outcome.os_error = EINPROGRESS;
-        outcome.socket_error = cases[i].number; // our own socket() knows better
+        outcome.socket_error = cases[i].number; // our own socket() has the exact errno
         assert_status(nc_outcome_judge(&outcome, NULL), cases[i].status);
     }
 }
@@ -308,7 +308,7 @@ static void outcome__a_proxys_url_is_not_quoted(void **state) {
         nc_error err;
         nc_outcome outcome = outcome_of(CURLE_COULDNT_RESOLVE_PROXY, said[i]);
         outcome.has_proxy = true;
-        outcome.proxy = nc_slice_of("me:sec"); // what "http://me:sec/ret@host" names
+        outcome.proxy = nc_slice_of("me:sec"); // the name in "http://me:sec/ret@host"
         assert_status(nc_outcome_judge(&outcome, &err), NC_ERR_PROXY);
         assert_int_equal(err.native_code, CURLE_COULDNT_RESOLVE_PROXY);
         assert_string_equal(err.message, "the proxy could not be used: its URL is malformed");

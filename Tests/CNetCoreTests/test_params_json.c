@@ -17,7 +17,7 @@ static nc_status parse(nc_params *params, nc_slice text, nc_error *err) {
     return status;
 }
 
-/// What the values are, one a line in the order of the text: the kind's number, the name, the text.
+/// Lists the values in the order of the text, one a line: the kind's number, the name, the text.
 static void list(nc_buf *out, const nc_params_item *container) {
     nc_params_cursor cursor = nc_params_children(container);
     nc_params_item item;

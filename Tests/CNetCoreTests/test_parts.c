@@ -64,7 +64,7 @@ static void finish(nc_parts *parts, told *out) {
         out->status = nc_parts_finish(parts, &err);
         out->offset = err.offset;
     } else {
-        // It fails again in the same way, whatever comes.
+        // Further input fails in the same way.
         nc_slice more = nc_slice_of("\r\n--b--");
         nc_parts_event event;
         assert_status(nc_parts_next(parts, &more, &event, &err), out->status);
@@ -135,7 +135,7 @@ static const row rows[] = {
     CUT("--b\r\n\r\nhi\r\n--b", "{|hi}"),
     CUT("--b\r\n\r\nhi\r\n--b\r\n", "{|hi}"),
     CUT("--b\r\n\r\nhi\r\n--b-", "{|hi}"),
-    // A line that begins with the boundary holds nothing else.
+    // A boundary line has no other text.
     BAD("--bb\r\n\r\nhi\r\n--b--", 3, ""),
     BAD("--bb\r\n--b\r\n\r\n1\r\n--b--", 3, ""),
     BAD("--b \t \r\n\r\n1\r\n--b\t--", 17, "{|1}"),
@@ -257,7 +257,7 @@ static void parts__of_streams_are_read_as_browsers_read_them(void **state) {
     }
 }
 
-/// A picture is whole as soon as the boundary behind it has come, without the rest of its line.
+/// A picture is complete as soon as the boundary after it has arrived, without the rest of its line.
 static void parts__of_streams_end_with_the_last_byte_of_the_boundary(void **state) {
     (void)state;
     static const struct {

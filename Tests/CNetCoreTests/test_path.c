@@ -275,7 +275,7 @@ static void path__sees_a_vpn_and_what_carries_it(void **state) {
     expect_next(&kept, NC_PATH_VIA_CELLULAR, NC_PATH_KIND_VPN, "tun0");
     netns_remove_route(&high);
     expect_next(&kept, NC_PATH_VIA_CELLULAR, NC_PATH_KIND_CELLULAR, "wwan0");
-    // As wg-quick does, in a table of its own.
+    // As wg-quick does, in a separate table.
     netns_route apart = {.link = "tun0", .table = 51820};
     netns_add_route(&apart);
     expect_next(&kept, NC_PATH_VIA_CELLULAR, NC_PATH_KIND_VPN, "tun0");

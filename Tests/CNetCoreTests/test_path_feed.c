@@ -1,5 +1,4 @@
-/// rtnetlink messages, replayed: what they mean, whatever order dumps and news come in, and whatever is wrong with
-/// them.
+/// Replayed rtnetlink messages: their meaning in every order of dumps and notifications, and malformed messages.
 #include "harness.h"
 #include "net/path_feed.h"
 
@@ -246,7 +245,7 @@ static void feed__believes_news_before_an_older_piece_of_a_dump(void **state) {
     expect_states(made, 2, (const char *const[]){"eth0", ""});
     put_done(made);
     deliver(made);
-    // The links were not named in this dump, and so are gone; news within it asks for another one.
+    // The dump lacks the links, so they are removed. A notification within it triggers another dump.
     expect_states(made, 2, (const char *const[]){"eth0", ""});
     request(made, RTM_GETLINK);
     finish(made);
@@ -306,7 +305,7 @@ static void feed__rests_after_a_refusal_until_something_comes(void **state) {
     wire *made = start();
     nc_path_feed_overrun(&made->feed);
     request(made, RTM_GETLINK);
-    put_error(made, -16); // EBUSY: the kernel still reads the dump that was given up
+    put_error(made, -16); // EBUSY: the kernel still sends the abandoned dump
     deliver(made);
     assert_false(nc_path_feed_is_due(&made->feed));
     assert_int_equal(made->feed.refusal, 0);

@@ -1,4 +1,4 @@
-/// The life of a path monitor: given up inside its callback, without memory, and behind with its reading.
+/// The life of a path monitor: released in its callback, without memory, and with a full socket buffer.
 #include "net/path_source.h"
 #include "netns.h"
 #include "torture.h"

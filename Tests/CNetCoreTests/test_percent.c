@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What each style keeps, written out: RFC 3986, 2.3, and '/' and '?' for a query.
+/// The unescaped characters of each style: RFC 3986, section 2.3, and '/' and '?' for a query.
 static const char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 
 static bool is_kept(uint8_t byte, nc_percent_style style) {
@@ -169,7 +169,7 @@ static void percent__appends_long_texts_piece_by_piece(void **state) {
     nc_percent_append(&buf, nc_slice_make(text, length), NC_PERCENT_QUERY);
     assert_true(nc_slice_is_equal(nc_buf_slice(&buf), nc_slice_make(expected, escaped)));
     nc_buf_deinit(&buf);
-    // What the last piece has no room for takes the first ones back.
+    // If the last piece does not fit, the first ones are removed again.
     nc_buf small = nc_buf_init(escaped);
     nc_buf_append(&small, nc_slice_of("kept"));
     nc_percent_append(&small, nc_slice_make(text, length), NC_PERCENT_QUERY);

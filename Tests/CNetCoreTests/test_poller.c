@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// Long enough for anything that is under way.
+/// Long enough for any pending event.
 #define LONG_NS UINT64_C(1000000000)
 
 static const nc_poller_choice choices[] = {NC_POLLER_AUTO, NC_POLLER_POLL};

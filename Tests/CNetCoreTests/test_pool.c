@@ -1,11 +1,11 @@
-/// Pooled blocks: content survives growth, memory is used again, and goes back with the last reference.
+/// Pooled blocks: content survives growth, memory is reused, and the last reference frees it.
 #include "base/pool.h"
 #include "harness.h"
 
 #include <pthread.h>
 #include <string.h>
 
-/// Byte i of every block is (uint8_t)(i * 31), which comes again behind 256 of them.
+/// Byte i of every block is (uint8_t)(i * 31), with a period of 256.
 enum { PERIOD = 256, LONGEST_STEP = 5000 };
 static uint8_t content[PERIOD + LONGEST_STEP];
 

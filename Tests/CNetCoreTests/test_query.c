@@ -205,7 +205,7 @@ static void query__an_encoder_of_ones_own_may_fail(void **state) {
     options.ctx = NULL;
     assert_status(nc_query_append(&out, &params, &options, &err), NC_ERR_STOPPED_BY_CALLER);
     assert_status(err.status, NC_ERR_STOPPED_BY_CALLER);
-    // One that overlooks that the buffer is full does not get away with it.
+    // The state is sticky: a caller that ignores a full buffer gets the error later.
     nc_params_add_null(&params, nc_slice_of(""));
     nc_buf_deinit(&out);
     out = nc_buf_init(3);

@@ -1,4 +1,4 @@
-/// Slots: how many transfers go to a host at once, by what they may share.
+/// The queue: how many transfers use a host concurrently, depending on shareable connections.
 #include "harness.h"
 
 #include "net/engine_state.h"
@@ -7,7 +7,7 @@
 
 enum { PER_HOST = 2, STREAMS = 50, SENT = 10 };
 
-/// An engine that is nothing but its limits, and the transfers that wait in its queue.
+/// An engine with only its limits, and the transfers of its queue.
 typedef struct queued {
     nc_engine engine;
     nc_transfer transfers[4 * SENT];
@@ -53,7 +53,7 @@ static size_t take(queued *it, nc_transfer **last) {
     return count;
 }
 
-/// The host answers over this protocol to one that may share a connection.
+/// Records that the host uses this protocol with a shareable connection.
 static void find_version(queued *it, const char *url, nc_http_version version) {
     nc_transfer *one = NULL;
     add(it, url, NC_HTTP_AUTO, false, 1);

@@ -104,7 +104,7 @@ static void redirect__resolves_the_location_against_what_was_asked(void **state)
     }
 }
 
-/// What curl --path-as-is asks for, but where a step up from a folder called ".." would lead into it.
+/// As with curl --path-as-is, unless a dot segment would follow a directory called "..".
 static void redirect__leaves_the_dot_segments_of_a_location_where_they_are_meant(void **state) {
     static const char *const cases[][3] = {
         {"http://a/b/c", "/x/../y/./z", "http://a/x/../y/./z"},
@@ -261,7 +261,7 @@ static void redirect__refuses_the_forbidden_bytes_of_a_location(void **state) {
         question.location = nc_slice_make(location, 3);
         verdict one = decide(question);
         bool is_control = byte < ' ' || byte == 0x7f;
-        // "//x" and "/\x" are references of their own kind; they only have to come out as a verdict.
+        // "//x" and "/\x" are other kinds of references. Only a valid result is required.
         if (byte != '/' && byte != '\\') {
             assert_status(one.status, is_control ? NC_ERR_BAD_REDIRECT : NC_OK);
         }

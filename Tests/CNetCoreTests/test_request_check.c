@@ -1,4 +1,4 @@
-/// What is refused before anything is sent, and that all the rest arrives as exactly one request.
+/// Invalid requests are rejected before anything is sent. All others arrive as exactly one request.
 #include "fixture.h"
 #include "net/description.h"
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Where the byte under test stands.
+/// The position of the tested byte.
 typedef enum position { IN_METHOD, IN_NAME, IN_VALUE, IN_PATH, IN_FRAGMENT, POSITIONS } position;
 
 typedef struct probe {
@@ -21,7 +21,7 @@ typedef struct probe {
 static const nc_status refusal[POSITIONS] = {NC_ERR_BAD_METHOD, NC_ERR_BAD_HEADER, NC_ERR_BAD_HEADER, NC_ERR_BAD_URL,
                                              NC_ERR_BAD_URL};
 
-/// A request that holds `byte` at one place, and plain text at the others.
+/// Creates a request with `byte` at one position, and plain text elsewhere.
 static void make_probe(probe *out, position where, uint8_t byte, uint16_t port) {
     memcpy(out->method, "PxST", 5);
     memcpy(out->name, "X-xA", 5);

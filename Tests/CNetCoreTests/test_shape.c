@@ -114,7 +114,7 @@ static void shape__agrees_with_the_vectors(void **state) {
             shape_case one;
             case_begin(&one, &file);
             check_in_pieces(&one, one.text.length, one.text.length);
-            // White space in front and behind takes short texts to the machine that goes by blocks.
+            // Surrounding white space makes short texts use the parser that works on blocks.
             for (int i = 0; i < 150; i++) {
                 nc_buf_append_byte(&one.text, ' ');
             }

@@ -105,7 +105,7 @@ static void put_shape(const maker *m, int depth) {
         comma = ",";
     }
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        // A name that is another one once its escapes are undone may not be listed twice.
+        // A name that equals another one after unescaping may not be listed twice.
         if (pick(m, 3) == 0 && strchr(names[i], '\\') == NULL) {
             put(m, comma);
             put_name(m, i, pick(m, 2) == 0 ? "?" : "");
@@ -179,7 +179,7 @@ static void describe(nc_buf *out, const nc_json *json, nc_status status) {
     }
 }
 
-/// How the texts are judged.
+/// The rules of the comparison.
 typedef struct rules {
     nc_shape *shape; // NULL: only by what JSON is
     nc_shape_options options;
@@ -259,7 +259,8 @@ static void shape__members_at_a_look_are_members_one_by_one(void **state) {
 
 /* --- nearly right --- */
 
-/// What most of a right text is: members in order, strangers among them, arrays of scalars, of arrays and of objects.
+/// The most frequent elements of valid texts: members in order, unknown members, arrays of scalars, of arrays and of
+/// objects.
 static const char list_shape[] =
     "{\"list\":[{\"id\":\"integer\",\"name\":\"string\",\"score\":\"number\",\"isActive\":\"boolean\",\"tags\":["
     "\"string\"],"

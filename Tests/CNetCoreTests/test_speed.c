@@ -1,4 +1,4 @@
-/// How fast bytes move: over the last seconds, whatever came before.
+/// The rate over the last seconds, independent of earlier data.
 #include "harness.h"
 
 #include "net/speed.h"

@@ -1,4 +1,4 @@
-/// Folders and files of the library's own state: those that another user could have written are refused.
+/// Directories and files of the library's state are rejected if another user could have written them.
 #include "faulty.h"
 
 #include <errno.h>
@@ -97,7 +97,7 @@ static void file__in_a_folder_that_others_can_write_to_is_refused(void **state) 
     assert_int_equal(chmod(at.store, 0770), 0);
     assert_told(nc_state_file_open_at(&fd, path, NULL, &err), &err, EPERM, at.store);
     assert_int_equal(fd, -1);
-    // So is the place where it would be made.
+    // So is the directory in which it would be created.
     assert_int_equal(unlink(path), 0);
     assert_told(nc_state_file_open_at(&fd, path, NULL, &err), &err, EPERM, at.store);
     assert_int_equal(chmod(at.store, 0711), 0);
@@ -124,7 +124,7 @@ static void file__that_others_can_write_to_is_refused(void **state) {
     place_remove(&at);
 }
 
-/// Root can make another user's files; for any other user those of root are another's.
+/// Root can create another user's files. For other users root's files are foreign.
 static void file__of_another_user_is_refused(void **state) {
     (void)state;
     nc_error err;

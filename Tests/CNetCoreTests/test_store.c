@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/// What most cases need.
+/// Shared by most cases.
 typedef struct scene {
     place at;
     faulty_files files;
@@ -123,7 +123,7 @@ static void store__holds_bodies_of_every_length_around_its_steps(void **state) {
         nc_slice body = nc_slice_make(bytes, lengths[i]);
         assert_status(nc_store_put(on.store, &(nc_store_draft){.key = nc_slice_of("k")}, body, NULL), NC_OK);
         assert_true(nc_slice_is_equal(get(&on, nc_slice_of("k")).body, body));
-        nc_store *other = NULL; // One that knows of no length.
+        nc_store *other = NULL; // without a known length
         assert_status(nc_store_new(&other, &on.options, NULL), NC_OK);
         nc_store_entry entry;
         assert_status(nc_store_put(on.store, &(nc_store_draft){.key = nc_slice_of("late")}, body, NULL), NC_OK);
@@ -191,7 +191,7 @@ static void store__keeps_two_entries_for_keys_with_one_md5(void **state) {
         assert_int_equal(nc_store_figures(on.store).entries, 2);
         reopen(&on);
     }
-    // The second stays when the first goes, and is not written a second time in the first's place.
+    // The second stays when the first is removed, and is not written again in the first's slot.
     uint64_t removed = 0;
     assert_status(nc_store_remove(&removed, on.store, a, NULL), NC_OK);
     assert_int_equal(removed, 1);
@@ -289,7 +289,7 @@ static void store__takes_an_entry_from_the_future_for_one_that_is_over(void **st
     assert_int_equal(get(&on, immortal.key).found, NC_STORE_HIT);
     on.now_ns = INT64_MIN;
     assert_int_equal(get(&on, immortal.key).found, NC_STORE_HIT);
-    // What was made elsewhere brings its own time.
+    // An entry from elsewhere has its own time.
     immortal.created_at_ms = -5;
     assert_status(nc_store_put(on.store, &immortal, nc_slice_of("v"), NULL), NC_OK);
     assert_int_equal(get(&on, immortal.key).created_at_ms, -5);
@@ -395,7 +395,7 @@ static void store__notes_many_uses_little_by_little(void **state) {
     }
     assert_int_equal(on.files.set_times, 64 + 5);
     on.now_ns -= INT64_C(1000000000);
-    assert_true(has(&on, 0)); // A clock that went back gives no more.
+    assert_true(has(&on, 0)); // a clock that was set back allows no more
     on.now_ns += INT64_C(2000000000);
     for (int i = 0; i < 200; i++) {
         assert_true(has(&on, i % 100));

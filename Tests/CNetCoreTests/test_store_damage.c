@@ -201,7 +201,7 @@ static void entry__under_another_name_is_not_found_under_it(void **state) {
     nc_store_draft other = draft;
     other.key = nc_slice_of("GET https://example.com/other");
     assert_status(nc_store_put(on.store, &other, nc_slice_of("other"), NULL), NC_OK);
-    // Every file now holds the first entry.
+    // Every file now has the first entry.
     assert_status(nc_store_remove(NULL, on.store, draft.key, NULL), NC_OK);
     char path[512];
     snprintf(path, sizeof path, "%s", place_entry(on.at.store));

@@ -29,7 +29,7 @@ static nc_status put(nc_store *store, const char *key, const char *body) {
     return nc_store_put(store, &draft, nc_slice_of(body), &err);
 }
 
-/// What a look-up finds; fails the case when it finds something else than one of two bodies.
+/// Looks up a key. Fails the test unless it is a miss or has one of two bodies.
 static nc_store_found find(nc_store *store, const char *key, const char *one, const char *other, nc_status *status) {
     nc_buf room = nc_buf_init(1 << 20);
     nc_store_entry entry = {.found = NC_STORE_MISS};
@@ -97,7 +97,7 @@ static bool note(scene *on, const char *step, nc_status status) {
     return status == NC_OK;
 }
 
-/// Uses all there is. Asserts what has to hold although one operation failed at an unknown place.
+/// Uses all functions. Asserts what must hold although an operation failed at an unknown point.
 static void use_everything(scene *on) {
     nc_store *store = NULL;
     nc_status status = NC_OK;
@@ -164,7 +164,7 @@ static void check_afterwards(scene *on) {
 static void assert_defined(const scene *on, int code) {
     bool is_defined = on->first == NC_OK || on->first == NC_ERR_FILE ||
                       (on->first == NC_ERR_DESCRIPTORS && (code == EMFILE || code == ENFILE));
-    // What an interruption or a short count costs is another call.
+    // An interruption or a short count only costs another call.
     if (!is_defined || ((code == EINTR || code == FAULTY_SHORT) && on->first != NC_OK)) {
         fail_msg("%s with %d in '%s': %s", on->files.failed_op, code, on->step, nc_status_name(on->first));
     }

@@ -13,7 +13,7 @@
 
 enum { KEYS = 12, STEPS = 60, MAX_BODY = 150000, VERSION_BYTES = 24 };
 
-/// What a child has done: shared memory that outlives its end.
+/// A child's progress: shared memory that outlives it.
 typedef struct progress {
     atomic_uint_fast64_t begun; // steps
     atomic_uint_fast64_t ended;
@@ -126,7 +126,7 @@ static nc_status read_step(nc_store *store, unsigned key) {
     return status;
 }
 
-/// One step; `*store` may be another one afterwards.
+/// Performs one step, which may replace `*store`.
 static nc_status do_step(nc_store **store, const nc_store_options *options, uint64_t seed, uint64_t number) {
     step one = step_of(seed, number);
     nc_status status = NC_OK;
@@ -251,7 +251,7 @@ static void end(scene *on) {
     place_remove(&on->at);
 }
 
-/// Whether a child was killed; when it was not, it came to a good end.
+/// Returns true if a child was killed. Otherwise it must have succeeded.
 static bool was_killed(int how) {
     if (WIFEXITED(how)) {
         assert_int_equal(WEXITSTATUS(how), 0);
@@ -354,7 +354,7 @@ static void store__is_whole_after_kills_at_any_moment_one_after_the_other(void *
         if (child == 0) {
             run_steps(&on.options, on.seed, done, UINT32_MAX, on.so_far);
         }
-        // The kill comes somewhere in the steps behind this one.
+        // The kill happens during one of the following steps.
         while (atomic_load(&on.so_far->begun) <= until) {
             sched_yield();
         }

@@ -5,7 +5,7 @@
 
 enum { ENTRIES = 200, UNUSED = 50, MORE = 40, KEY_BYTES = 16 };
 
-/// What most cases need: a full store, by a clock that stands still.
+/// Shared by most cases: a full store with a stopped clock.
 typedef struct scene {
     place at;
     nc_clock clock;
@@ -97,7 +97,7 @@ static void store__reading_the_directory_keeps_the_order_of_use(void **state) {
     for (int i = 0; i < UNUSED; i++) {
         put_one(on.store, "new", i);
     }
-    // Now those go that were used, in the order in which they were.
+    // The used entries are evicted now, in the order of their use.
     for (int i = ENTRIES - 1; i >= ENTRIES - MORE; i--) {
         put_one(on.store, "newer", i);
     }
@@ -130,7 +130,7 @@ static void store__what_another_store_used_counts_when_the_directory_was_read(vo
     end(&on);
 }
 
-/// What a clock that was years ahead has left must not be kept for as many years, at the cost of all that comes.
+/// Entries from a clock that was years ahead must not stay for years at the expense of all new ones.
 static void store__what_the_clocks_future_left_goes_before_what_is_new(void **state) {
     static const int64_t ten_years_ns = INT64_C(315360000) * 1000000000;
     (void)state;

@@ -27,7 +27,7 @@ static void assert_refused(const char *directory, int code) {
     options.directory = directory;
     assert_status(nc_store_new(&store, &options, &err), NC_ERR_FILE);
     assert_int_equal(err.native_code, code);
-    // What is wrong is named, without the slash at its end.
+    // The error names the path without its trailing slash.
     assert_non_null(strstr(err.message, "/store"));
     assert_null(store);
 }
@@ -157,7 +157,7 @@ static void store__names_what_stands_in_the_directorys_place_and_keeps_it(void *
     assert_int_equal(mkfifo(at.store, 0600), 0);
     assert_refused(at.store, ENOTDIR);
     assert_int_equal(unlink(at.store), 0);
-    // A link is not followed, with a slash behind it neither.
+    // A link is not followed, not even with a trailing slash.
     assert_int_equal(symlink("/tmp", at.store), 0);
     assert_refused(at.store, ENOTDIR);
     snprintf(below, sizeof below, "%s//", at.store);
@@ -336,7 +336,7 @@ static void entry__is_put_over_whatever_is_planted_at_its_name(void **state) {
         put(store, "k", "again");
         assert_int_equal(find(store, "k", "again"), NC_STORE_HIT);
         assert_status(nc_store_remove_all(NULL, store, NULL), NC_OK);
-        // What cannot be removed, a directory that is not empty, stays and is no entry.
+        // A directory that is not empty cannot be removed. It stays and is no entry.
         assert_true(find(store, "k", "") != NC_STORE_HIT);
         nc_store_free(store);
         end_planting(&at);

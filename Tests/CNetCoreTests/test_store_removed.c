@@ -116,7 +116,7 @@ static void rules_of_opening__hold_for_what_stands_in_a_removed_directorys_place
     assert_int_equal(find(store, "a", "x"), NC_STORE_MISS);
     assert_int_equal(rmdir(other), 0); // It is empty.
     assert_int_equal(unlink(at.store), 0);
-    // One that holds other files and that others may write to is refused.
+    // A directory with other files that others may write to is rejected.
     assert_int_equal(mkdir(at.store, 0700), 0);
     assert_int_equal(chmod(at.store, 0777), 0);
     assert_int_equal(mkdir(place_path(at.store, "foreign"), 0700), 0);

@@ -240,7 +240,7 @@ static void stream(nc_store *store, nc_slice key, nc_slice body, size_t step) {
     assert_slice_equals(entry.metadata, "meta");
     assert_slice_equals(entry.host, "host");
     assert_int_equal(entry.body_bytes, body.length);
-    // What is replaced meanwhile stays readable.
+    // A replaced entry stays readable.
     assert_status(nc_store_remove_all(NULL, store, NULL), NC_OK);
     uint8_t *bytes = malloc(step);
     size_t got = 1;

@@ -141,7 +141,7 @@ static nc_buf compress_brotli(nc_slice plain) {
     return out;
 }
 
-/// What follows the first MiB is coded in the same way each time, so the second one stands for all others.
+/// The output after the first MiB repeats, so the second MiB represents all others.
 static nc_buf make_brotli(const uint8_t *zeros) {
     brotli encoder = find_brotli();
     void *state = encoder.create(NULL, NULL, NULL);
@@ -296,7 +296,7 @@ static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const n
     pthread_mutex_unlock(&one->mutex);
 }
 
-/// Reads to the end; a reader that rests is woken from this thread, a piece at a time.
+/// Reads to the end. This thread resumes a paused reader after each piece.
 static void read_all(fixture *f, const nc_request *request, reader *one) {
     const nc_sink sink = {.ctx = one, .on_body = on_body, .on_done = on_done};
     one->engine = f->engine;

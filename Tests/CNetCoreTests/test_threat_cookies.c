@@ -45,7 +45,7 @@ static const row rows[] = {
     PLAIN("foo=a\x01"
           "b",
           NULL),
-    // 5.2.1, 5.2.2 and 5.3, step 3: how long it lives; Max-Age goes before Expires.
+    // RFC 6265, sections 5.2.1, 5.2.2 and 5.3, step 3: the lifetime. Max-Age takes precedence over Expires.
     PLAIN("foo=bar; max-age=1000", "foo=bar"),
     PLAIN("foo=bar; MAX-AGE=1000", "foo=bar"),
     PLAIN("foo=bar; max-age=0", NULL),
@@ -148,7 +148,7 @@ static void cookies__go_where_the_standard_says(void **state) {
     assert_int_equal(wrong, 0);
 }
 
-/// A flood of cookies, and cookies of a size that no server takes back: the jar stays within bounds.
+/// Many cookies, and cookies too large for any server: the jar stays bounded.
 static void cookies__of_a_flood_are_bounded(void **state) {
     enum { FLOOD = 250, LARGE = 6000 };
     static char lines[FLOOD * 40];

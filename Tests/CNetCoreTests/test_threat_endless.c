@@ -125,7 +125,7 @@ static void endless__chunk_extensions_end_at_their_limit(void **state) {
 
 /* --- by drips --- */
 
-/// Each byte in a segment of its own: what a parser sees of a line depends on nothing but its end.
+/// Each byte in its own segment: parsing does not depend on segmentation.
 static void endless__a_reply_may_come_byte_by_byte(void **state) {
     static const char *const replies[] = {
         OK "X-A: b\r\nContent-Length: 12\r\n\r\ndrip by drip",

@@ -81,7 +81,7 @@ static void pour(flood_server *server, SSL *ssl) {
     }
 }
 
-/// The same in the clear.
+/// The flood without TLS.
 static void pour_plainly(const flood *kind, int fd) {
     char block[16 * 1024] = "";
     size_t filled = kind->piece != NULL ? fill(block, sizeof block, kind) : sizeof block;
@@ -136,14 +136,14 @@ static void stop(flood_server *server) {
     SSL_CTX_free(server->context);
 }
 
-/// Beside a server that answers.
+/// Starts the flood beside a regular server.
 static void start_beside(fixture *f) {
     fixture_start_trusting_all(f);
     fixture_script(f, "/a", (nct_reply){.body = "hi", .body_length = 2});
 }
 
-/// The request ends so, and another is answered meanwhile. A server that is slower than we are leaves the loop its
-/// time, and the transfer its limit.
+/// Expects this end, and another response meanwhile. A flood slower than the client leaves the loop its time, and the
+/// transfer its limit.
 static void expect_end(fixture *f, flood_server *server, const nc_request *request, nc_status status) {
     nc_transfer_id flooded = fixture_submit(f, request);
     answer other = fixture_get(f, "/a");
@@ -206,7 +206,7 @@ static void threat_flood__of_greetings_within_the_handshake_ends_its_own_transfe
 
 #define EIGHT(text) text text text text text text text text
 
-/// What arrives of a body that its server always is ahead of.
+/// The received bytes of a body whose server is always ahead.
 typedef struct gulp {
     flood_server *server;
     nc_engine *engine;

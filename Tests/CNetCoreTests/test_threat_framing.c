@@ -40,14 +40,14 @@ static const row lengths[] = {
     BAD(OK "Content-Length: 42,30\r\n\r\nhi"),
     BAD(OK "Content-Length: 2, 3\r\n\r\nhi!"),
     BAD(OK "Content-Length: 2\r\nContent-Length: 2, 3\r\n\r\nhi!"),
-    // The same value again and again may be taken as one.
+    // Repeated equal values may count as one.
     GOOD(OK "Content-Length: 2\r\nContent-Length: 2\r\n\r\nhi", "hi"),
     GOOD(OK "Content-Length: 2, 2\r\n\r\nhi", "hi"),
     GOOD(OK "Content-Length: 2,2 ,\t2\r\n\r\nhi", "hi"),
     GOOD(OK "Content-Length:2\r\n\r\nhi", "hi"),
     GOOD(OK "Content-Length: \t 2 \t\r\n\r\nhi", "hi"),
     GOOD(OK "content-length: 0002\r\n\r\nhi", "hi"),
-    // 9110, 8.6: nothing but digits.
+    // RFC 9110, section 8.6: only digits.
     BAD(OK "Content-Length:\r\n\r\nhi"),
     BAD(OK "Content-Length: \r\n\r\n"),
     BAD(OK "Content-Length: ,\r\n\r\nhi"),
@@ -78,7 +78,7 @@ static const row lengths[] = {
     BAD(OK "Content-Length: 18446744073709551618\r\nContent-Length: 2\r\n\r\nhi"),
     ENDS(OK "Content-Length: 922337203685477580\r\n\r\nhi", NC_ERR_BODY_TOO_LARGE),
     ENDS(OK "Content-Length: 3\r\n\r\nhi", NC_ERR_CUT_SHORT),
-    // What is behind the body is not the body's (9112, 6.3, rule 6).
+    // Bytes after the body are not part of it (RFC 9112, section 6.3, rule 6).
     GOOD(OK "Content-Length: 2\r\n\r\nhi!", "hi"),
 };
 
@@ -164,7 +164,7 @@ static const row chunks[] = {
     GOOD(CHUNKED "2\r\nhi\r\n0\r\n: no name\r\n\r\n", "hi"),
     BAD(CHUNKED "2\r\nhi\r\n0\r\nContent-Length : 2\r\n\r\n"),
     BAD(CHUNKED "2\r\nhi\r\n0\r\nX A: b\r\n c\r\n\r\n"),
-    // What is behind the last chunk is not the body's.
+    // Bytes after the last chunk are not part of the body.
     GOOD(CHUNKED "2\r\nhi\r\n0\r\n\r\n2\r\nho\r\n0\r\n\r\n", "hi"),
 };
 
@@ -307,7 +307,7 @@ static void show(size_t index, const row *one, const threat_shot *shot) {
     print_error("\n");
 }
 
-/// Asks for every row at once.
+/// Requests all rows concurrently.
 static void expect_rows(const row *rows, size_t count) {
     fixture f;
     char path[32];
@@ -333,7 +333,7 @@ static void expect_rows(const row *rows, size_t count) {
             wrong++;
         }
     }
-    // Whatever was left over behind a reply was never taken for the next one.
+    // Bytes after a response were never used as the next one.
     assert_int_equal(nct_server_request_count(f.server), count);
     print_message("%zu rows\n", count);
     threat_release(shots, count);

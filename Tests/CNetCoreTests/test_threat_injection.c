@@ -1,8 +1,8 @@
-/// Threat B9: whatever a caller's data holds, it stays where it was put.
+/// Threat B9: a caller's data stays within its field.
 ///
-/// All 256 bytes at the start, in the middle and at the end of every text that a caller can set. Each is refused before
-/// a byte is sent, or the server, which keeps every byte, sees exactly one request with exactly the fields that were
-/// asked for. URLs have a file of their own.
+/// All 256 bytes at the start, in the middle and at the end of every text that a caller can set. Each is rejected
+/// before a byte is sent, or the server records exactly one request with exactly the requested fields. URLs have
+/// their own file.
 #include "threat.h"
 
 #include <openssl/evp.h>
@@ -27,7 +27,7 @@ typedef struct probe {
     nc_proxy proxy;
     nc_connect_to override;
     nc_request request;
-    nc_slice method;              // what must arrive
+    nc_slice method;              // the expected bytes
     nc_header wanted[MAX_WANTED]; // fields beside Host and X-Case
     size_t wanted_count;
     nc_slice body;
@@ -147,7 +147,7 @@ static void fill_save_path(probe *one) {
 
 /* --- the cases --- */
 
-/// "vx" with the byte before, within or behind it.
+/// "vx" with the byte before, within or after it.
 static void begin_probe(probe *one, size_t number, uint16_t port) {
     size_t place = number / BYTES;
     *one = (probe){.method = nc_slice_of("GET")};

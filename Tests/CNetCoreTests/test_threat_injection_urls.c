@@ -22,7 +22,7 @@ static void print_counts(const char *field) {
     sent_count = refused_count = 0;
 }
 
-/// Puts "vx" with `byte` at one of its three places behind `prefix`, then `suffix`.
+/// Writes `prefix`, "vx" with `byte` at one of its three positions, then `suffix`.
 static nc_slice odd_text(char *text, const char *prefix, size_t place, size_t byte, const char *suffix) {
     int begin = snprintf(text, TEXT_BYTES, "%s%s%s", prefix, place == 0 ? "?vx" : place == 1 ? "v?x" : "vx?", suffix);
     text[strlen(prefix) + place] = (char)byte;
@@ -111,7 +111,7 @@ static void read_url(meaning *out, nc_slice url) {
     char *host = out->host;
     authority.length -= authority.length > 0 && authority.data[authority.length - 1] == ':' ? 1 : 0; // an empty port
     for (size_t i = 0; i < authority.length; i++) {
-        // To libcurl 7.88 a '%' that begins no escape stands for itself, and is escaped in turn.
+        // For libcurl 7.88 a '%' without an escape is literal, and is escaped.
         host += authority.data[i] == '%' ? sprintf(host, "%%25") : sprintf(host, "%c", authority.data[i]);
     }
     char *target = out->target;
@@ -154,7 +154,7 @@ static void expect_meaning(const char *field, nc_slice url, const nc_buf *receiv
 
 static void expect_url(fixture *f, const char *field, nc_slice url, size_t byte, size_t place) {
     nc_buf received;
-    // Whatever the host has become, it is this server's address that it leads to.
+    // Every host maps to this server's address.
     const nc_connect_to here = {.to_host = nc_slice_of("127.0.0.1"), .to_port = nct_server_port(f->server)};
     nc_request request = {.url = url, .connect_to = &here, .connect_to_count = 1};
     if (fire(f, &request, 1, &received)) {
@@ -213,7 +213,7 @@ static void injection__escapes_in_a_url_stay_escapes_or_are_refused(void **state
 
 static const char challenge[] = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n";
 
-/// The user's name within the field is a quoted string: whatever is in it stays between its quotes (RFC 9110, 5.6.4).
+/// The user's name in the field is a quoted string. Every byte stays within its quotes (RFC 9110, section 5.6.4).
 static void expect_digest(const nc_buf *received, nc_slice user, size_t byte, size_t place) {
     threat_request seen;
     char name[TEXT_BYTES] = "username=\"";
@@ -253,7 +253,7 @@ static void injection__a_digests_user_stays_within_its_quotes(void **state) {
     fixture_stop(&f);
 }
 
-/// libcurl takes name and password of a URL before those that were given, and undoes their escapes.
+/// libcurl prefers the name and password of a URL to the explicit ones, and unescapes them.
 static void injection__a_digests_user_in_the_url_stays_within_its_quotes(void **state) {
     static const char *const users[] = {"u%0d%0aX-Evil:%20y", "u%0aX", "u%0dX", "%0d", "u%1fX", "u%7f", "plain"};
     fixture f;
@@ -359,7 +359,7 @@ static void injection__texts_of_a_proxy_stay_where_they_were_put(void **state) {
     nct_proxy_stop(proxy);
 }
 
-/// A tunnel is asked for by the place to connect to: a word of the first line, and the field Host.
+/// A tunnel's request has its target in the request line and in the field Host.
 static void expect_tunnel(nct_proxy *proxy, nc_slice host, size_t byte, size_t place) {
     threat_request seen;
     nc_buf head;
@@ -397,7 +397,7 @@ static void injection__a_place_to_connect_to_stays_one_word_of_the_tunnels_reque
         if (status == NC_ERR_PROXY) {
             expect_tunnel(proxy, override.to_host, k % BYTES, k / BYTES);
         }
-        // libcurl 8.x knows some more that are no host.
+        // libcurl 8.x rejects some more hosts.
         assert_true(status == NC_ERR_PROXY || status == NC_ERR_USAGE || status == NC_ERR_BAD_URL);
         sent_count += status == NC_ERR_PROXY ? 1 : 0;
         refused_count += status == NC_ERR_PROXY ? 0 : 1;

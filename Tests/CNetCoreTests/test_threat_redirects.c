@@ -209,7 +209,7 @@ static void make_question(question *q, world *w, secret what, place to) {
         q->request.body = nc_slice_of("body " CANARY);
         break;
     default:
-        break; // The engine, the URL or the policy holds it.
+        break; // held by the engine, the URL or the policy
     }
 }
 
@@ -219,7 +219,7 @@ static bool shows(const world *w, nc_slice bytes) {
     return threat_holds(bytes, CANARY) || threat_holds(bytes, PASSWORD) || threat_holds(bytes, w->basic);
 }
 
-/// Whether request `index` of a server shows a canary.
+/// Returns true if request `index` of a server has a canary.
 static bool saw(const world *w, nct_server *server, size_t index) {
     nc_buf bytes = threat_received(server, index);
     bool is_seen = shows(w, nc_buf_slice(&bytes));
@@ -247,7 +247,7 @@ static bool is_expected_elsewhere(secret what, place to, unsigned status) {
     return (what == JAR && keeps_host[to]) || (what == BODY && status >= 307 && to != SAME && to != REFUSED_DOWN);
 }
 
-/// Whether the secret still goes with the request when it is at home for the last time.
+/// Returns true if the secret is still sent when the redirects have returned to the origin.
 static bool is_expected_in_the_end(secret what, place to, unsigned status) {
     if (what == CERTIFICATE || what == DIGEST) {
         return false; // The one is counted, not searched for; the other is shown where it is asked for.
@@ -413,7 +413,7 @@ static void redirects__that_never_arrive_end_at_a_limit(void **state) {
     script(w.f.server, "/go", (nct_reply){.location = "/go"});
     assert_status(ask(&w, &q.request).error.status, NC_ERR_TOO_MANY_REDIRECTS);
     assert_int_equal(nct_server_request_count(w.f.server), NC_DEFAULT_MAX_REDIRECTS + 1);
-    // To another one and back.
+    // To another origin and back.
     script(w.f.server, "/go", (nct_reply){.location = fixture_url_of(&w.f, w.plain, "127.0.0.1", "/loop")});
     script(w.plain, "/loop", (nct_reply){.location = fixture_url(&w.f, "/go")});
     answer one = ask(&w, &q.request);
@@ -425,7 +425,7 @@ static void redirects__that_never_arrive_end_at_a_limit(void **state) {
     script(w.f.server, "/go", (nct_reply){.location = "/deep/"});
     script(w.f.server, "*", (nct_reply){.location = step});
     assert_status(ask(&w, &q.request).error.status, NC_ERR_BAD_REDIRECT);
-    // Without a place, or an empty one, it is a response like any other.
+    // Without a Location, or with an empty one, it is an ordinary response.
     script(w.f.server, "/go", (nct_reply){.status = 302});
     one = ask(&w, &q.request);
     assert_answered(one, 302, "");

@@ -20,7 +20,7 @@ enum {
     MAX_REPLY_BYTES = 8192,
     CHUNK_BYTES = 509,
     AT_ONCE = 48,    // connections open together; more of them cost each one more
-    LAST_BYTES = 40, // cut at each of them, whatever the stride
+    LAST_BYTES = 40, // cut at each of them, without the stride
     NOISY_STRIDE = 13,
 };
 
@@ -125,7 +125,7 @@ static void make_reply(reply *one, const row *of, bool is_secure) {
 
 /* --- expectations --- */
 
-/// Whether NC_OK is right after `cut` bytes.
+/// Returns true if NC_OK is correct after `cut` bytes.
 static bool may_be_ok(const reply *one, nct_ending ending, size_t cut) {
     if (one->of->framed != BY_CLOSE) {
         return cut >= one->length;
@@ -182,7 +182,7 @@ static size_t next_cut(const reply *one, nct_ending ending, size_t cut) {
     return next < last ? next : last;
 }
 
-/// Whether the server keeps such a connection open in silence although something is missing.
+/// Returns true if the server keeps the connection open silently although bytes are missing.
 static bool is_awaited_in_vain(const reply *one, nct_ending ending, size_t cut) {
     return ending == NCT_STALL && (cut < one->length || one->of->framed == BY_CLOSE);
 }
@@ -197,7 +197,7 @@ static void count_line(void *ctx, nc_trace_point point, nc_transfer_id id) {
 
 static size_t lines_within(const reply *one, size_t cut) {
     size_t lines = 0;
-    // Since 8.18 libcurl keeps a line until it knows whether the next one continues it.
+    // Since 8.18 libcurl holds a line until it has seen that the next one does not continue it.
     bool is_kept = curl_version_info(CURLVERSION_NOW)->version_num >= 0x081200 && cut < one->head_bytes;
     for (size_t i = 0; i < cut - (is_kept && cut > 0 ? 1 : 0) && i < one->head_bytes; i++) {
         lines += one->bytes[i] == '\n' ? 1 : 0;
@@ -211,7 +211,7 @@ static void end_silence(fixture *f, size_t stalled, size_t lines) {
     uint64_t end_ms = torture_now_ms() + 2 * FIXTURE_LIMIT_MS;
     while (atomic_load(&head_lines) < lines) {
         assert_true(torture_now_ms() < end_ms);
-        sched_yield(); // What the server has sent is there already; the engine only has to read it.
+        sched_yield(); // the server's bytes are in the socket; the engine only has to read them
     }
     threat_clock_skip_ms(2u * NC_DEFAULT_IDLE_MS);
     (void)nc_engine_wake(f->engine);
@@ -234,7 +234,7 @@ static void submit_cut(fixture *f, threat_volley *volley, const reply *one, nct_
     assert_status(threat_submit(volley, &request, shot), NC_OK);
 }
 
-/// Asks for the reply cut after each of some numbers of bytes, all at once; returns the first cut that is left.
+/// Requests the reply, cut after each of several numbers of bytes, concurrently. Returns the first remaining cut.
 static size_t fire(fixture *f, const reply *one, nct_ending ending, size_t cut, tally *count) {
     static threat_shot shots[AT_ONCE];
     static size_t cuts[AT_ONCE];

@@ -1,8 +1,7 @@
-/// Threat A4 over HTTP/2: a reply in frames that is cut after any of its bytes is an error, unless the byte was its
-/// last.
+/// Threat A4 over HTTP/2: a response in frames that is cut after any byte except its last is an error.
 ///
-/// Head and last bytes are cut one by one, the body in steps of STRIDE: each cut takes a port of its own for a while.
-/// `script/torture truncation` leaves nothing out.
+/// Head and last bytes are cut one by one, the body in steps of STRIDE, because each cut occupies a port for a while.
+/// `script/torture truncation` omits nothing.
 #include "fixture.h"
 #include "frames.h"
 #include "threat.h"
@@ -18,7 +17,7 @@ enum {
     FRAME_BYTES = 1024,
     FRAMES = BODY_BYTES / FRAME_BYTES,
     FRAME_HEAD_BYTES = 9,
-    LAST_BYTES = 40, // cut at each of them, whatever the stride
+    LAST_BYTES = 40, // cut at each of them, without the stride
     STRIDE = 13,
     LOOK_MS = 5, // between two looks at a silent server
 };
@@ -58,7 +57,7 @@ static void make_reply(reply *one, const char *name, frame head, const frame *tr
     }
 }
 
-/// Whether silence ended it, and not the connection.
+/// Returns true if silence ended it, and not the connection.
 static bool is_time_out(nc_status status) {
     return status == NC_ERR_FIRST_BYTE_TIMED_OUT || status == NC_ERR_IDLE_TIMED_OUT ||
            status == NC_ERR_CONNECT_TIMED_OUT;
@@ -78,7 +77,7 @@ static void judge(const reply *one, frame_ending ending, size_t cut, const nc_re
                   tally *count) {
     nc_slice body = nc_response_body(response);
     bool is_prefix = body.length <= BODY_BYTES && (body.length == 0 || memcmp(body.data, one->plain, body.length) == 0);
-    // Not their trailers: libcurl 7.88 loses those behind which the server hangs up.
+    // Except for trailers: libcurl 7.88 loses them if the server closes directly after them.
     bool is_whole = error->status == NC_OK && body.length == BODY_BYTES && !nc_response_is_close_delimited(response);
     bool is_failure = ending == FRAME_SILENCE
                           ? is_time_out(error->status)

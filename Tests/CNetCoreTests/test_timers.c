@@ -93,7 +93,7 @@ static void announce_many(void *ctx) {
     while (announced < 100 && nc_timers_announce(&timers) == NC_OK) {
         announced++;
     }
-    // Whatever was announced can be set, although memory has run out since.
+    // Every reserved timer can be set, although memory has run out since.
     for (size_t i = 0; i < announced; i++) {
         nc_timers_set(&timers, &all[i], 1000 - i);
     }

@@ -1,4 +1,4 @@
-/// Programs that end while TLS transfers are under way end cleanly, every time.
+/// Programs that end with TLS transfers in flight end cleanly, every time.
 #include "torture.h"
 
 #include <signal.h>

@@ -17,7 +17,7 @@
 
 enum { PAGE_BYTES = 9000, CLOSE_MS = 10000, MAX_STATUS = 200, MAX_PARALLEL = 3, PATH_BYTES = 128, MIN_POINTS = 500 };
 
-/// What the scenes play on.
+/// Shared by the cases.
 typedef struct stage {
     nct_server *plain;
     nct_server *tls;
@@ -39,7 +39,7 @@ typedef struct stage {
 
 typedef struct scene scene;
 
-/// What the engine's callbacks know.
+/// The state of the engine's callbacks.
 typedef struct rider {
     torture_fetch fetch; // first, because it is also the context of torture_sink()
     stage *on;
@@ -54,10 +54,10 @@ struct scene {
     const char *name;
     const char *path;
     bool is_tls;
-    bool reads; // to a reader that rests
+    bool reads; // to a reader that pauses
     bool is_coded;
     bool is_saved;
-    unsigned refused_from; // by this libcurl: it has no memory to answer a challenge, or to read .netrc (7.88 fails)
+    unsigned refused_from; // by this libcurl, which cannot allocate for a challenge or for .netrc (7.88 fails)
     size_t parallel;       // 0 means 1
     void (*ask)(nc_request *request, rider *one);
     void (*arrange)(nc_engine_options *options, nc_trust_options *trust, stage *on);

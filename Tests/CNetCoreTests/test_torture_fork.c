@@ -18,7 +18,7 @@ typedef struct command {
     char *arguments[MAX_KNOWN + 2];
 } command;
 
-/// Notes what is open before the first engine: a test runner may leave descriptors of its own open.
+/// Records the open descriptors before the first engine: a test runner may have inherited some.
 static void note_known(command *child) {
     size_t count = 0;
     DIR *directory = opendir("/proc/self/fd");
@@ -99,7 +99,7 @@ static void exec__during_transfers_hands_no_descriptor_on(void **state) {
 
 /* --- a hundred of all kinds --- */
 
-/// What the hundred are made of: each kind is one in five, and rests in the middle of something.
+/// The kinds of the hundred transfers: each is one in five, and pauses in the middle.
 typedef enum kind { KIND_PLAIN, KIND_TLS, KIND_SAVED, KIND_UPLOAD, KIND_SAVED_TLS } kind;
 
 typedef struct crowd {
@@ -222,7 +222,7 @@ static void exec__during_100_transfers_of_all_kinds_hands_no_descriptor_on(void 
 static bool is_child;
 
 #if defined(__SANITIZE_ADDRESS__)
-/// A child has none of the other threads, so that what they own looks lost.
+/// A child lacks the other threads, so their memory looks leaked.
 NC_API int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) {
     return is_child;

@@ -1,4 +1,4 @@
-/// Many at once: transfers in flight, transfers waiting, threads that submit, cancel and wait.
+/// Many transfers in flight, many that wait, and threads that submit, cancel and wait.
 #include "torture.h"
 
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static void run_threads(size_t count, void *(*body)(void *), crowd *all) {
     }
 }
 
-/// Cancels its own and its neighbours' transfers: whatever number comes near one.
+/// Cancels its own and its neighbours' transfers, by nearby numbers.
 static void *submit_and_cancel(void *argument) {
     crowd *all = argument;
     char url[TORTURE_URL_BYTES];

@@ -8,7 +8,7 @@
 
 enum { CLOSE_MS = 20000, DRY_RUNS = 5 };
 
-/// What happens when the moment has come.
+/// The action at the chosen moment.
 typedef enum stroke {
     STROKE_NONE,
     STROKE_HOOK,      // the thread that passed the point cancels
@@ -269,7 +269,7 @@ static moment moment_of(nc_trace_point point, size_t occurrence, uint64_t chance
     };
 }
 
-/// How often undisturbed exchanges pass each point: none of them less than `always`, one of them `once`.
+/// How often undisturbed exchanges pass each point: each at least `always` times, one of them `once`.
 typedef struct tally {
     size_t always[NC_TRACE_COUNT];
     size_t once[NC_TRACE_COUNT];

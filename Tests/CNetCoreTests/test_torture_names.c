@@ -16,8 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// How soon a cancel or a limit must show: long before a resolver gives up (5 s), however busy the machine is. And what
-/// the limit is.
+/// The time within which a cancel or a limit must take effect: long before a resolver fails (5 s), even on a busy
+/// machine. Then the limit.
 enum { PROMPT_MS = 2000, LIMIT_MS = 300, DNS_PORT = 53, LOOKUPS = 4 };
 
 static int name_server = -1;

@@ -61,7 +61,7 @@ static void orders__while_the_files_of_a_head_request_close_change_nothing(void 
     set(&at);
     const nct_reply reply = {.headers = "Set-Cookie: a=1\r\n"};
     assert_int_equal(nct_server_script(at.stage.plain, "/head", &reply), 0);
-    // What ends early on purpose is a success.
+    // An intended early end is a success.
     nc_request request = {.method = nc_slice_of("HEAD"),
                           .url = torture_url(url, "http", at.stage.plain, "/head"),
                           .body_file = nc_slice_of(at.stage.upload_path)};
@@ -163,7 +163,8 @@ static void leave(doorstep *at) {
     nct_server_stop(at->server);
 }
 
-/// libcurl holds what may share a connection back until the first handshake is over, and refuses to pause it then.
+/// libcurl delays transfers that may share a connection until the first handshake is done, and refuses to pause them
+/// meanwhile.
 static void pause__before_there_is_a_connection_is_not_a_failure(void **state) {
     doorstep at;
     (void)state;
