@@ -154,7 +154,7 @@ const char *fixture_received(fixture *f, size_t index) {
     return one->text;
 }
 
-/* --- judging --- */
+/* --- assertions --- */
 
 void fixture_assert_ended(answer one, nc_status status, int native, const char *part, const char *file, int line) {
     if (one.error.status != status || one.error.native_code != native || strstr(one.error.message, part) == NULL) {

@@ -104,7 +104,7 @@ nc_engine *scripted_engine(const scripted_stage *stage, nc_trace trace, nc_loop_
     return engine;
 }
 
-/* --- what the loop calls --- */
+/* --- callbacks on the loop thread --- */
 
 static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
     scripted_part *part = ctx;
@@ -240,7 +240,7 @@ void scripted_part_deinit(scripted_part *part) {
     part->fetch.response = NULL;
 }
 
-/* --- what each must come to --- */
+/* --- expected results --- */
 
 static nc_status expected_status(scripted_kind kind) {
     switch (kind) {

@@ -99,7 +99,7 @@ static void download__does_not_pass_over_other_failures(void **state) {
     fetching_stop(&on);
 }
 
-/* --- a part that somebody else cuts off under way --- */
+/* --- a partial file that another process truncates --- */
 
 static ssize_t write_and_cut(void *ctx, int fd, const void *bytes, size_t length, off_t offset) {
     ssize_t wrote = system_ops.write_at(ctx, fd, bytes, length, offset);
@@ -124,7 +124,7 @@ static void download__that_somebody_cuts_off_under_way_is_no_whole_file(void **s
     fetching_stop(&on);
 }
 
-/* --- a child that has our descriptors until it calls exec() --- */
+/* --- a child with inherited descriptors before exec() --- */
 
 static int inherited = -1;
 
@@ -158,7 +158,7 @@ static void download__lets_go_of_its_part_although_a_child_has_it_too(void **sta
     fetching_stop(&on);
 }
 
-/* --- the rights of what is replaced --- */
+/* --- the mode of a replaced file --- */
 
 static const nct_reply whole = {.headers = STRONG, .pattern_length = 20000, .answers_ranges = true};
 

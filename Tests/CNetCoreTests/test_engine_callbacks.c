@@ -160,7 +160,7 @@ static void engine__a_streamed_body_ends_at_its_limit_too(void **state) {
     fixture_stop(&f);
 }
 
-/* --- what a callback may do --- */
+/* --- calls allowed in a callback --- */
 
 static void engine__a_callback_stops_its_transfer(void **state) {
     static const struct {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- a gzip writer small enough to be right: RFC 1951 and RFC 1952 --- */
+/* --- a minimal gzip writer: RFC 1951 and RFC 1952 --- */
 
 typedef struct gzip {
     uint8_t *bytes;

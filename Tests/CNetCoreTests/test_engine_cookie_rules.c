@@ -46,7 +46,7 @@ static const char *asked(fixture *f, const char *url, const char *host) {
     return kept;
 }
 
-/* --- further requests of libcurl's own --- */
+/* --- further requests by libcurl --- */
 
 static void engine__the_answer_to_a_challenge_has_the_cookies_that_the_challenge_set(void **state) {
     static const char *const schemes[] = {"WWW", "Proxy"};
@@ -82,7 +82,7 @@ static void engine__the_answer_to_a_challenge_has_the_cookies_that_the_challenge
     }
 }
 
-/* --- heads that store nothing --- */
+/* --- heads without stored cookies --- */
 
 static void engine__interim_heads_and_trailers_store_nothing(void **state) {
     fixture f;
@@ -120,7 +120,7 @@ static void engine__the_head_of_a_tunnel_stores_nothing(void **state) {
     fixture_stop(&f);
 }
 
-/* --- one request's cookies are no other's --- */
+/* --- cookies stay with their request --- */
 
 static void engine__a_handle_that_is_used_again_forgets_its_cookies(void **state) {
     fixture f;
@@ -145,7 +145,7 @@ static void engine__a_handle_that_is_used_again_forgets_its_cookies(void **state
     fixture_stop(&f);
 }
 
-/* --- asking what would be sent --- */
+/* --- queries of the cookies to send --- */
 
 static void engine__every_spelling_of_a_host_is_told_its_cookies(void **state) {
     static const struct {

@@ -88,7 +88,7 @@ static void script_cookie(fixture *f, const char *path, const char *cookie) {
     fixture_script(f, path, (nct_reply){.headers = fixture_text(f, "Set-Cookie: %s\r\n", cookie)});
 }
 
-/* --- lanes --- */
+/* --- connection pools --- */
 
 static nc_verdict open_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
     (void)id;
@@ -194,7 +194,7 @@ static void engine__what_one_lane_forgets_every_lane_forgets(void **state) {
     fixture_stop(&f);
 }
 
-/* --- where cookies come from --- */
+/* --- origins of cookies --- */
 
 static void engine__cookies_of_heads_that_are_answered_or_followed_are_kept(void **state) {
     fixture f;
@@ -250,7 +250,7 @@ static void engine__a_callers_own_cookie_fields_are_joined_with_the_jar(void **s
     fixture_stop(&f);
 }
 
-/* --- which are taken, and who gets them --- */
+/* --- acceptance and matching --- */
 
 static void engine__a_cookie_that_breaks_a_rule_is_not_taken(void **state) {
     static const struct {

@@ -203,7 +203,7 @@ static void engine__a_stale_nonce_is_proven_anew_once(void **state) {
     fixture_stop(&f);
 }
 
-/* --- bodies that are asked for twice --- */
+/* --- bodies that are sent twice --- */
 
 typedef struct row {
     size_t sent;
@@ -365,7 +365,7 @@ static void engine__a_challenge_of_another_origin_is_not_answered(void **state) 
     fixture_stop(&f);
 }
 
-/* --- what depends on libcurl --- */
+/* --- behaviour that depends on libcurl --- */
 
 static void engine__ntlm_and_negotiate_begin_or_say_that_they_are_missing(void **state) {
     static const struct {

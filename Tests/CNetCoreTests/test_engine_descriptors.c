@@ -99,7 +99,7 @@ static void engine__authorities_that_no_descriptor_is_left_for_are_not_missing(v
     place_remove(&at);
 }
 
-/* --- what an engine is made of --- */
+/* --- creation of an engine --- */
 
 /// The errno with which a call of the test's own is refused; 0: it is not.
 static int epoll_refused;

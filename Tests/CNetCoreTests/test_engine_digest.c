@@ -207,7 +207,7 @@ static void digest__a_body_that_goes_once_is_an_error_where_it_was_sent(void **s
     }
 }
 
-/* --- a proxy that hangs up behind its challenge --- */
+/* --- a proxy that closes after its challenge --- */
 
 static void digest__a_proxy_that_hangs_up_behind_its_407_is_asked_again(void **state) {
     static const struct {

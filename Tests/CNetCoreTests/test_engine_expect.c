@@ -50,7 +50,7 @@ static nc_request upload_from(fixture *f, const char *path, counted *source) {
     return request;
 }
 
-/* --- leave --- */
+/* --- 100 Continue --- */
 
 static void engine__nothing_is_expected_unless_the_caller_says_so(void **state) {
     fixture f;
@@ -205,7 +205,7 @@ static void engine__a_refusal_before_the_body_keeps_it_at_home(void **state) {
     fixture_stop(&f);
 }
 
-/* --- early answers --- */
+/* --- early responses --- */
 
 static void engine__an_answer_that_comes_early_is_not_lost(void **state) {
     static const struct {

@@ -160,7 +160,7 @@ static void engine__a_connection_lost_while_uploading_is_no_success(void **state
     fixture_stop(&f);
 }
 
-/* --- replies that are none --- */
+/* --- malformed responses --- */
 
 static void engine__what_is_no_http_is_a_bad_response(void **state) {
     static const char *const replies[] = {

@@ -257,7 +257,7 @@ static void goaway__that_asks_for_less_load_is_an_error_of_one_connection(void *
     fixture_stop(&f);
 }
 
-/* --- GOAWAY with an answer --- */
+/* --- GOAWAY with a response --- */
 
 /// The server's way to close: with the response in one write or after it, and with or without an announcement.
 typedef struct leaving {

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- sources that learn late where they end --- */
+/* --- sources that report their end late --- */
 
 typedef struct late_source {
     size_t length;
@@ -72,7 +72,7 @@ static void engine__the_last_byte_waits_for_its_sources_word(void **state) {
     }
 }
 
-/* --- responses that do not wait for the body --- */
+/* --- early responses --- */
 
 static nc_pull pull_never(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
     atomic_uint *pulls = ctx;

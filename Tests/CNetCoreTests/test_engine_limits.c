@@ -158,7 +158,7 @@ static void engine__no_limit_is_no_limit(void **state) {
     fixture_stop(&f);
 }
 
-/* --- while things move --- */
+/* --- while bytes move --- */
 
 /// A clock that advances by 4 s with the first piece of a body in each round of the loop, and is otherwise stopped.
 typedef struct stepping_clock {
@@ -215,7 +215,7 @@ static void engine__the_idle_limit_is_moved_by_every_piece_of_the_body(void **st
     fixture_stop(&f);
 }
 
-/* --- while the process stands still --- */
+/* --- while the process is stopped --- */
 
 /// A process that is stopped (SIGSTOP, Ctrl-Z) during a body while its peer continues.
 typedef struct standstill {

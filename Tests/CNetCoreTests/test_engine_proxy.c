@@ -44,7 +44,7 @@ static nc_credentials user(uint32_t schemes, const char *name, const char *passw
     return (nc_credentials){.schemes = schemes, .user = nc_slice_of(name), .password = nc_slice_of(password)};
 }
 
-/* --- who is asked --- */
+/* --- choice of the proxy --- */
 
 static void engine__an_engines_proxy_serves_whoever_names_no_other(void **state) {
     fixture f;
@@ -134,7 +134,7 @@ static void engine__hosts_excepted_from_the_proxy_are_asked_directly(void **stat
     relayed_stop(&r);
 }
 
-/* --- what is told to whom --- */
+/* --- requests as the proxy receives them --- */
 
 static void engine__a_redirect_through_a_proxy_keeps_secrets_where_they_belong(void **state) {
     static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};

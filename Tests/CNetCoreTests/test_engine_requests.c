@@ -291,7 +291,7 @@ static void engine__credentials_in_the_url_become_a_field_and_do_not_stay(void *
     fixture_stop(&f);
 }
 
-/* --- a handle is used again and again --- */
+/* --- reuse of a handle --- */
 
 static void engine__nothing_of_one_request_is_left_for_the_next(void **state) {
     fixture f;

@@ -230,7 +230,7 @@ static void engine__a_certificate_may_be_asked_for_when_who_connected_is_gone(vo
     fixture_stop(&f);
 }
 
-/* --- what a stream leaves behind --- */
+/* --- state after a stream's end --- */
 
 /// A request with an on_head that can pause.
 typedef struct told {

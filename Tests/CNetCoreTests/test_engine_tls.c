@@ -210,7 +210,7 @@ static void engine__plain_requests_do_not_need_authorities(void **state) {
     fixture_stop(&f);
 }
 
-/* --- policies side by side --- */
+/* --- several policies --- */
 
 static void engine__two_policies_never_share_a_connection(void **state) {
     fixture f;
@@ -325,7 +325,7 @@ static void engine__the_environment_changes_nothing(void **state) {
     (void)fclose(written);
 }
 
-/// RFC 9112, section 9.8: an attacker that closes the connection could truncate a body without another end.
+/// RFC 9112, section 9.8: an attacker could close the connection and so truncate a body without another end.
 static void engine__a_body_that_ends_without_close_notify_is_cut_short_regression_1(void **state) {
     static const char reply[] = "HTTP/1.1 200 OK\r\nX-Length: none\r\n\r\nabcdef";
     static const size_t cuts[] = {sizeof reply - 7, sizeof reply - 4, sizeof reply - 1};

@@ -359,7 +359,7 @@ static void trust__a_stapled_reply_is_judged_by_pinned_anchors(void **state) {
     family_free(&p.family);
 }
 
-/* --- the client's own certificate --- */
+/* --- the client certificate --- */
 
 static size_t tell_secret(void *ctx, char *buffer, size_t capacity) {
     const char *secret = ctx;

@@ -404,7 +404,7 @@ static void engine__a_netrc_that_becomes_a_pipe_holds_nobody_up(void **state) {
     fixture_stop(&f);
 }
 
-/* --- how a SOCKS5 proxy is greeted --- */
+/* --- the greeting of a SOCKS5 proxy --- */
 
 /// The methods of a greeting (RFC 1928, section 3).
 enum { NO_PROOF = 0, GSSAPI = 1, NAME_AND_PASSWORD = 2 };

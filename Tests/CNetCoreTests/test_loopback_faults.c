@@ -47,7 +47,7 @@ static void loopback_faults__asks_for_basic_credentials(void **state) {
     raw_exchange(*state, "GET /b HTTP/1.1\r\nAuthorization: Basic dTo=\r\n\r\n", OK("0"));
 }
 
-/* --- early replies --- */
+/* --- early responses --- */
 
 static void loopback_faults__answers_before_the_body_and_then_reads_it(void **state) {
     raw_script(*state, "/a", (nct_reply){.status = 413, .early = NCT_EARLY_DISCARD});
@@ -194,7 +194,7 @@ static void loopback_faults__goes_on_reading_after_a_half_close(void **state) {
     assert_int_equal(nct_server_request_count(*state), 1);
 }
 
-/* --- what never ends --- */
+/* --- endless replies --- */
 
 /// Fails unless `first` and then `unit`, again and again, arrive: a megabyte of it.
 static void expect_endless(nct_server *server, nct_reply reply, const char *first, const char *unit) {

@@ -250,7 +250,7 @@ static void multipart__quotes_and_line_ends_alone_are_escaped_in_names(void **st
     }
 }
 
-/* --- what is refused --- */
+/* --- rejected forms --- */
 
 static void multipart__types_and_fields_hold_no_byte_that_ends_them(void **state) {
     (void)state;
@@ -401,7 +401,7 @@ static void multipart__parameters_that_cannot_be_sent_leave_the_form_as_it_was(v
     nc_params_deinit(&params);
 }
 
-/* --- memory that runs out --- */
+/* --- failing allocations --- */
 
 static void build_and_read(void *ctx) {
     nc_multipart *form = NULL;

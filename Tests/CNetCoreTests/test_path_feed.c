@@ -333,7 +333,7 @@ static void feed__passes_over_what_is_left_of_a_dump_that_was_given_up(void **st
     finish(made);
 }
 
-/* --- what is malformed --- */
+/* --- malformed messages --- */
 
 static void feed__passes_over_every_cut_of_a_message(void **state) {
     (void)state;

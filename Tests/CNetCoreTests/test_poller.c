@@ -157,7 +157,7 @@ static void poller__rounds_a_timeout_up_and_bounds_it(void **state) {
     assert_int_equal(nc_poller_timeout_ms(0, UINT64_MAX - 1), INT_MAX);
 }
 
-/* --- the table of sockets, over a poller that only remembers --- */
+/* --- the socket table, with a recording poller --- */
 
 typedef struct remembering_poller {
     nc_poller base;

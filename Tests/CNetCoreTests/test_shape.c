@@ -171,7 +171,7 @@ static void shape__names_the_place_where_its_document_is_wrong(void **state) {
     json_vectors_close(&file);
 }
 
-/* --- what the vectors do not say --- */
+/* --- beyond the vectors --- */
 
 static nc_shape *shape_of(const char *document) {
     nc_shape *shape = NULL;

@@ -257,7 +257,7 @@ static void shape__members_at_a_look_are_members_one_by_one(void **state) {
     }
 }
 
-/* --- nearly right --- */
+/* --- almost valid --- */
 
 /// The most frequent elements of valid texts: members in order, unknown members, arrays of scalars, of arrays and of
 /// objects.

@@ -234,7 +234,7 @@ static void store__that_is_full_fails_a_put_and_keeps_the_old_entry(void **state
     place_remove(&on.at);
 }
 
-/* --- a disk that is full --- */
+/* --- a full disk --- */
 
 /// In a child: a file system of 1 MiB, or where that cannot be had a limit on files. Exits with 0, or a line's number.
 static void fill_a_small_disk(const place *at) {

@@ -172,7 +172,7 @@ static void run_steps(const nc_store_options *options, uint64_t seed, uint64_t f
     _exit(code);
 }
 
-/* --- what may be there --- */
+/* --- allowed states --- */
 
 /// The version of each key after the first `count` steps; UINT64_MAX for none.
 static void replay(uint64_t versions[KEYS], uint64_t seed, uint64_t count) {

@@ -193,7 +193,7 @@ static void store__tells_backup_programs_what_it_is(void **state) {
     place_remove(&at);
 }
 
-/* --- the default place --- */
+/* --- the default directory --- */
 
 static void assert_default(const char *cache, const char *home, const char *expected) {
     char *old_cache = getenv("XDG_CACHE_HOME") == NULL ? NULL : strdup(getenv("XDG_CACHE_HOME"));
@@ -239,7 +239,7 @@ static void default_directory__takes_one_name_for_an_application(void **state) {
     nc_buf_deinit(&small);
 }
 
-/* --- what others plant --- */
+/* --- files planted by other users --- */
 
 typedef void (*plant_fn)(const char *path);
 

@@ -123,7 +123,7 @@ static void endless__chunk_extensions_end_at_their_limit(void **state) {
     }
 }
 
-/* --- by drips --- */
+/* --- slow responses --- */
 
 /// Each byte in its own segment: parsing does not depend on segmentation.
 static void endless__a_reply_may_come_byte_by_byte(void **state) {

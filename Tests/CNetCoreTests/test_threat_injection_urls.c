@@ -58,7 +58,7 @@ static void parse(threat_request *seen, const nc_buf *received, const char *fiel
     }
 }
 
-/* --- what a URL asks for --- */
+/* --- the meaning of a URL --- */
 
 typedef struct meaning {
     char host[TEXT_BYTES];

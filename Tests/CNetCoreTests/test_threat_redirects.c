@@ -213,7 +213,7 @@ static void make_question(question *q, world *w, secret what, place to) {
     }
 }
 
-/* --- what the servers saw --- */
+/* --- requests as the servers received them --- */
 
 static bool shows(const world *w, nc_slice bytes) {
     return threat_holds(bytes, CANARY) || threat_holds(bytes, PASSWORD) || threat_holds(bytes, w->basic);
@@ -341,7 +341,7 @@ static void redirects__show_the_client_certificate_at_home_alone(void **state) {
     stop_world(&w);
 }
 
-/* --- places that are none --- */
+/* --- invalid targets --- */
 
 static const struct {
     const char *location; // %u is the port of a server that must hear nothing

@@ -55,7 +55,7 @@ static void script(nct_server *server) {
     }
 }
 
-/* --- what the loop calls --- */
+/* --- callbacks on the loop thread --- */
 
 static void maybe_cancel(const drop *one, nc_transfer_id id, uint64_t moment) {
     if (one->who == OWN_CALLBACK && torture_mix(one->chance, moment) % 2 == 0) {

@@ -65,7 +65,7 @@ struct scene {
     stage *on;
 };
 
-/* --- what is asked --- */
+/* --- the requests --- */
 
 static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
     rider *one = ctx;
@@ -158,7 +158,7 @@ static void ask_at_a_pace(nc_request *request, rider *one) {
     request->limits.max_receive_bytes_per_s = 10 * 1000 * 1000;
 }
 
-/* --- what the engine is made from --- */
+/* --- the engine's options --- */
 
 static void arrange_jar(nc_engine_options *options, nc_trust_options *trust, stage *on) {
     (void)trust;

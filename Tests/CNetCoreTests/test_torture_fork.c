@@ -263,7 +263,7 @@ static void fork__of_children_that_exit_leaves_100_transfers_whole_regression_1(
     end_crowd(&all);
 }
 
-/* --- sockets that come and go --- */
+/* --- short-lived sockets --- */
 
 /// Asks again from inside on_done, so that sockets are opened and closed all the time.
 typedef struct carousel {

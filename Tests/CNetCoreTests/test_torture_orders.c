@@ -207,7 +207,7 @@ static void cancel__before_there_is_a_connection_leaves_no_spoilt_handle(void **
     leave(&at);
 }
 
-/// While it rests only the total limit counts, and the timer is set to that.
+/// During the pause only the total limit applies, and the timer is set to it.
 static void resume__lets_the_limits_count_again(void **state) {
     char url[TORTURE_URL_BYTES];
     torture_fetch fetch = {0};
@@ -230,7 +230,7 @@ static void resume__lets_the_limits_count_again(void **state) {
     nct_server_stop(server);
 }
 
-/// libcurl has read them with the last of the body, and hands all of them over at once.
+/// libcurl has read them with the end of the body, and delivers all of them together.
 static void trailers__behind_a_reader_that_rests_come_one_by_one(void **state) {
     char url[TORTURE_URL_BYTES];
     (void)state;
@@ -286,8 +286,8 @@ static void cookies__are_read_whole_while_the_loop_uses_them(void **state) {
     nct_server_stop(server);
 }
 
-/// The transfers of a mail fill the room for their timers, and another one is submitted, paused and resumed while the
-/// loop reads that mail.
+/// The transfers of one mailbox batch fill the space for timers. Another one is submitted, paused and resumed while
+/// the loop reads that batch.
 typedef struct crowd {
     nc_engine *engine;
     nc_transfer_id late_id;

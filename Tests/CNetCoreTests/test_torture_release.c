@@ -1,4 +1,5 @@
-/// Engines are given up at the worst moments: inside each callback, from other threads, in crowds, while others wait.
+/// Engines are released at the worst moments: inside each callback, from other threads, many together, while others
+/// wait.
 #include "torture.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@ enum { CLOSE_MS = 10000, IN_FLIGHT = 500, CROWD = 200 };
 
 /* --- inside callbacks --- */
 
-/// The callback in which the engine is given up.
+/// The callback that releases the engine.
 typedef enum moment { IN_HEAD, IN_BODY, IN_DONE, IN_BURST, IN_DRAIN, MOMENT_COUNT } moment;
 
 typedef struct stage {
@@ -20,7 +21,7 @@ typedef struct stage {
 
 /// Gives the engine up, once; closing on the loop thread is refused first and must leave the engine as it was.
 static void give_up_at(stage *at, moment when) {
-    // No call of the owner's may still be under way when the engine is given up.
+    // No other call of the owner may run when the engine is released.
     if (at->when != when || !torture_gate_wait(&at->is_published)) {
         return;
     }
@@ -210,7 +211,7 @@ static void close__returns_after_everything_due_was_delivered(void **state) {
     nct_server_stop(server);
 }
 
-/// Holds the loop's last drain until the gate opens.
+/// Blocks the loop's last drain until the gate opens.
 static bool drain_at_gate(void *ctx, uint32_t max_jobs) {
     (void)max_jobs;
     (void)torture_gate_wait(ctx);

@@ -15,18 +15,18 @@
 enum { OUTSTANDING = 64, UPLOAD_BYTES = 2500, STEPS = 100, WEIGHINGS = 10, STEP_MS = 3600 * 1000, CLOSE_MS = 20000 };
 enum { JUDGED_FROM = 100000, CHANCES = 200, IDLE_CONNECTIONS = 8 };
 
-/// What one request of the mixture is.
+/// The kind of one request of the mixture.
 typedef enum kind {
     KIND_PLAIN,     // over a connection that is kept
-    KIND_TLS,       // the same over TLS
-    KIND_CLOSING,   // over a connection of its own
-    KIND_HANDSHAKE, // the same over TLS
+    KIND_TLS,       // over TLS
+    KIND_CLOSING,   // on a new connection
+    KIND_HANDSHAKE, // on a new TLS connection
     KIND_UPLOAD,    // from memory
     KIND_PULLED,    // from a source, chunked
     KIND_REDIRECT,
     KIND_CANCEL, // in the middle of a body that never ends
     KIND_ZIPPED,
-    KIND_STREAM, // to a reader that rests
+    KIND_STREAM, // to a reader that pauses
     KIND_COUNT,
 } kind;
 
@@ -69,7 +69,7 @@ typedef struct soak {
 
 static void begin(soak *at, rider *one);
 
-/* --- what the loop calls --- */
+/* --- callbacks on the loop thread --- */
 
 static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
     rider *one = ctx;

@@ -164,8 +164,8 @@ static void trust__refuses_options_that_contradict_each_other(void **state) {
     }
 }
 
-/// Loads with a line waiting on standard input and no terminal; returns whether the line was left alone. In a process
-/// of its own, because a terminal would be asked first.
+/// Loads with a line on standard input and without a terminal. Returns true if the line was not read. Runs in another
+/// process, because a terminal would be used first.
 static bool leaves_standard_input_alone(const nc_trust *trust) {
     int ends[2];
     int waiting = 0;

@@ -16,7 +16,7 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    // A star covers a name that is excluded, whatever host is asked for.
+    // A wildcard that covers an excluded name is rejected for every host.
     {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:*.example.com", "bar.example.com", false},
     {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:*.example.com", "foo.example.com", false},
     {NULL, "excluded;DNS:bar.example.com", NULL, "DNS:*.example.com", "bar.example.com", false},
@@ -39,7 +39,7 @@ static const row rows[] = {
     {"excluded;DNS:bar.example.org", NULL, NULL, "DNS:*.example.com", "bar.example.com", true},
     {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:foo.example.com", "foo.example.com", true},
     {"excluded;email:bar.example.com", NULL, NULL, "DNS:*.example.com", "bar.example.com", true},
-    // What is permitted has to hold all that the star covers.
+    // The permitted subtree must include all names of the wildcard.
     {"permitted;DNS:example.com", NULL, NULL, "DNS:*.example.com", "a.example.com", true},
     {"permitted;DNS:example.com", NULL, NULL, "DNS:*.bar.example.com", "a.bar.example.com", true},
     {"permitted;DNS:bar.example.com", NULL, NULL, "DNS:*.example.com", "bar.example.com", false},

@@ -158,7 +158,7 @@ static void edges__a_certificate_is_told_whole_or_not_at_all(void **state) {
     family_free(&f);
 }
 
-/* --- in the clear --- */
+/* --- without TLS --- */
 
 static void edges__a_wider_rule_of_nothing_does_not_open_a_pinned_host_regression_2(void **state) {
     const nc_slice pin = nc_slice_of("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=");
@@ -202,7 +202,7 @@ static void edges__a_wider_rule_of_nothing_does_not_open_a_pinned_host_regressio
     }
 }
 
-/* --- what a rule without pins is called --- */
+/* --- the name of a rule without pins --- */
 
 static void edges__a_rule_is_named_by_its_hosts_and_no_byte_behind_them(void **state) {
     char hosts[160];

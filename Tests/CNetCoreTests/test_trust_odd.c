@@ -15,7 +15,7 @@
 
 enum { DAY_S = 86400 };
 
-/// A path for a test's file, or a file that holds a text.
+/// Writes a file with these bytes.
 static void write_file(const char *path, const void *bytes, size_t length) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -62,7 +62,7 @@ static void odd__a_certificate_is_good_from_its_first_second_on_and_not_at_any_f
     assert_status(judge_at(&options, chain, begins_s - 1).status, NC_ERR_TLS_NOT_YET_VALID);
     assert_status(judge_at(&options, chain, ends_s - 1).status, NC_OK);
     assert_status(judge_at(&options, chain, dates_of(f.leaf).ends_at_s + 1).status, NC_ERR_TLS_EXPIRED);
-    const int64_t far[] = {INT64_MIN, -1, 0, 253402300800, INT64_MAX}; // also beyond the year 9999
+    const int64_t far[] = {INT64_MIN, -1, 0, 253402300800, INT64_MAX}; // also after the year 9999
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
         assert_true(judge_at(&options, chain, far[i]).status != NC_OK);
     }
@@ -125,7 +125,7 @@ static const char *in_folder(folder *d, const char *name) {
     return d->file;
 }
 
-/// What a folder of this one thing gives: how many pins, or -1.
+/// Returns the number of pins from a directory with only this file, or -1.
 static int pins_of(folder *d, nc_pin_mode mode) {
     nc_pin_list list = {0};
     nc_error err;
@@ -270,7 +270,7 @@ static void odd__a_bundle_opens_with_its_pass_phrase_alone_be_it_empty(void **st
         }
     }
     assert_non_null(strstr(read_bundle(&f, "secret", "secret", 9), "neither PEM nor PKCS#12"));
-    // In Latin-1 it is the same to the check sum, and another one to the contents: OpenSSL has a reason.
+    // In Latin-1 it has the same checksum and other contents: OpenSSL reports an error.
     const char *line = read_bundle(&f, "p\xc3\xa4ss", "p\xe4ss", 0);
     assert_non_null(strstr(line, "contents of the given bytes cannot be read: "));
     assert_true(strstr(line, "unknown reason") == NULL && strstr(line, "null") == NULL);
@@ -315,7 +315,7 @@ static void odd__a_bundle_without_a_chain_is_a_leaf_alone(void **state) {
     family_free(&f);
 }
 
-/* --- what a policy asks for --- */
+/* --- the policy's requirements --- */
 
 static bool allow(void *ctx, const nc_trust_event *event) {
     (void)ctx;

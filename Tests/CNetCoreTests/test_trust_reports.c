@@ -28,7 +28,7 @@ static void reports__a_place_has_one_turn_a_minute(void **state) {
     assert_false(opens("a.example", 443, 5 + 61 * SECOND_NS));
     assert_true(opens("a.example", 443, 5 + 120 * SECOND_NS));
     assert_int_equal(unreported, 1);
-    // Another port, or another host, is another place.
+    // Another port or another host is another endpoint.
     assert_true(opens("a.example", 444, 5 + 120 * SECOND_NS));
     assert_true(opens("b.example", 443, 5 + 120 * SECOND_NS));
     assert_int_equal(unreported, 0);
@@ -46,9 +46,9 @@ static void reports__the_place_that_was_told_longest_ago_gives_way(void **state)
         (void)snprintf(host, sizeof host, "h%u.example", i);
         assert_false(opens(host, 443, 2 * SECOND_NS));
     }
-    assert_true(opens("new.example", 443, 3 * SECOND_NS)); // in the place of h0
+    assert_true(opens("new.example", 443, 3 * SECOND_NS)); // replaces h0
     assert_false(opens("h1.example", 443, 3 * SECOND_NS));
-    assert_true(opens("h0.example", 443, 4 * SECOND_NS)); // in the place of h1
+    assert_true(opens("h0.example", 443, 4 * SECOND_NS)); // replaces h1
     assert_false(opens("h2.example", 443, 4 * SECOND_NS));
     assert_false(opens("new.example", 443, 4 * SECOND_NS));
     assert_true(opens("h1.example", 443, 5 * SECOND_NS));

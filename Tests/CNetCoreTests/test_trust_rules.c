@@ -243,7 +243,7 @@ static void rules__malformed_pins_are_refused(void **state) {
         "sha512/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",  // no padding
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", // no '='
-        "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB=", // bits behind the end
+        "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB=", // nonzero bits after the end
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAC=",
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==",
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==",
@@ -304,7 +304,7 @@ static void rules__what_contradicts_itself_is_refused(void **state) {
         {{.hosts = hosts, .mode = NC_PIN_PUBLIC_KEY, .file_count = 1}, NC_ERR_USAGE},
         {{.hosts = hosts, .mode = NC_PIN_PUBLIC_KEY, .pins = pins, .pin_count = 1, .expires_at_s = -1}, NC_ERR_USAGE},
         {{.hosts = hosts, .mode = NC_PIN_PUBLIC_KEY, .pins = pins, .pin_count = 1, .min_pins = 2}, NC_ERR_BAD_PIN},
-        // The same pin twice is one pin.
+        // A duplicate pin counts once.
         {{.hosts = hosts, .mode = NC_PIN_PUBLIC_KEY, .pins = pins, .pin_count = 3, .min_pins = 3}, NC_ERR_BAD_PIN},
         {{.hosts = hosts, .mode = NC_PIN_PUBLIC_KEY, .pins = pins, .pin_count = 3, .min_pins = 2}, NC_OK},
     };

@@ -1,5 +1,5 @@
-/// Every scene of trust, over real handshakes and without a network: whatever is refused is refused before a byte of
-/// the request is sent.
+/// Every case of trust, over real handshakes and without a network. A rejection comes before a byte of the request is
+/// sent.
 #include "fixture.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { MAX_RULES = 4, MAX_PINS = 4 };
 
-/// A scene's pins as rules; texts lie in the scene.
+/// A case's pins as rules. The case owns the texts.
 typedef struct script {
     nc_trust_rule rules[MAX_RULES];
     nc_slice pins[MAX_RULES][MAX_PINS];

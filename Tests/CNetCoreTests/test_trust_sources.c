@@ -142,7 +142,7 @@ static void sources__a_folder_gives_its_certificates(void **state) {
     assert_status(from_path(&f, d.path, NC_PIN_CERTIFICATE, chain, &err), NC_OK);
     assert_status(from_path(&f, d.path, NC_PIN_PUBLIC_KEY, chain, &err), NC_OK);
     assert_status(from_path(&f, folder_file(&d, "b.CRT"), NC_PIN_CERTIFICATE, chain, &err), NC_OK);
-    // One that cannot be read is not passed over.
+    // An unreadable file is an error, not skipped.
     folder_write(&d, "c.pem", nc_slice_of("no PEM"));
     assert_status(from_path(&f, d.path, NC_PIN_CERTIFICATE, chain, &err), NC_ERR_BAD_PIN);
     assert_non_null(strstr(err.message, "c.pem"));
@@ -271,7 +271,7 @@ static void sources__formal_faults_count_where_a_server_brings_them(void **state
     assert_status(judge_wished(good, good), NC_OK);
     assert_status(judge_wished(loose, good), NC_OK); // certificates that the caller trusts are not checked further
     assert_status(judge_wished(good, loose), NC_ERR_TLS_CERTIFICATE);
-    assert_status(judge_wished(bare, bare), NC_OK); // what is missing restricts nothing
+    assert_status(judge_wished(bare, bare), NC_OK); // missing extensions restrict nothing
     assert_status(judge_wished(good, bare), NC_OK);
     assert_status(judge_wished(good, none), NC_ERR_TLS_CERTIFICATE); // a leaf cannot issue certificates
 }

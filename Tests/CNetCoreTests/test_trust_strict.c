@@ -94,7 +94,7 @@ static const row rows[] = {
     {MIDDLE, {.key = "RSA:2060"}, "has a key", false},
     {LEAF, {.key = "RSA:1024"}, "key too weak", true},
     {LEAF, {.key = "secp256k1"}, "has a key", false},
-    // The rest.
+    // Other extensions.
     {LEAF, {.extensions = {{"authorityInfoAccess", "DER:3000"}}}, "information access", false},
     {LEAF, {.extensions = {{"authorityInfoAccess", "critical,caIssuers;URI:http://a/"}}}, "", true},
     {MIDDLE, {.extensions = {{"keyUsage", NULL}}}, "key usage", false},

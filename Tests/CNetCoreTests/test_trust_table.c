@@ -1,4 +1,4 @@
-/// AFNetworking's own table of rules, row by row, with the stricter answers that docs/trust.md gives reasons for.
+/// AFNetworking's table of pinning rules, row by row, with the stricter results that docs/trust.md explains.
 #include "family.h"
 
 #include <string.h>
@@ -193,7 +193,7 @@ static void table__r6_a_pinned_key_stands_anywhere_in_the_verified_chain(void **
     family_free(&f);
 }
 
-/// A15: there, nothing but a key among those sent was asked for.
+/// A15: there, only one of the sent keys had to match.
 static void table__r6_invalid_chains_have_their_name_compared_and_no_decoys(void **state) {
     family f;
     one_rule r;

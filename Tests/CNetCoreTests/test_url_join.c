@@ -142,7 +142,7 @@ static void join__refuses_more_than_the_longest_url(void **state) {
     nc_slice base = nc_slice_of("http://h/");
     nc_buf out = nc_buf_init(1 << 20);
     nc_buf_append(&out, nc_slice_of("kept"));
-    // What is encoded takes three bytes: a third of the longest fits.
+    // An encoded character has three bytes: a third of the maximum fits.
     size_t most = (NC_URL_MAX_BYTES - base.length) / 3;
     assert_status(nc_url_join(&out, base, nc_slice_make(text, most), NC_JOIN_BY_RFC, NULL), NC_OK);
     assert_int_equal(out.length, 4 + base.length + 3 * most);

@@ -99,7 +99,7 @@ void threat_release(threat_shot *shots, size_t count) {
     }
 }
 
-/* --- what a server received --- */
+/* --- requests as a server received them --- */
 
 nc_buf threat_received(nct_server *server, size_t index) {
     nc_buf bytes = nc_buf_init(MAX_RECORDED_BYTES);

@@ -43,8 +43,8 @@ static int choose(SSL *ssl, const unsigned char **out, unsigned char *length, co
     return SSL_TLSEXT_ERR_OK;
 }
 
-/// Each byte in a record of its own, and all in one segment with the first flight, so that the client has all when it
-/// has any.
+/// Sends each byte in its own record, and all in one segment with the first flight, so that the client receives them
+/// together.
 static bool says_early(SSL *ssl, int fd, const char *text, size_t length) {
     int is_corked = 1;
     char none[16];

@@ -110,7 +110,7 @@ const char *torture_program(const char *name) {
     char *slash = strrchr(path, '/');
     assert_non_null(slash);
     *slash = '\0';
-    bool is_beside = slash - path >= 9 && strcmp(slash - 9, "/programs") == 0; // A program asks for another one.
+    bool is_beside = slash - path >= 9 && strcmp(slash - 9, "/programs") == 0; // one program runs another
     (void)snprintf(slash, sizeof path - (size_t)(slash - path), "%s/%s", is_beside ? "" : "/programs", name);
     return path;
 }
@@ -153,8 +153,8 @@ nc_transfer_id torture_submit(nc_engine *engine, const nc_request *request, tort
 
 void torture_let_loop_read(nc_engine *engine) {
     const nc_request request = {.url = nc_slice_of("http://127.0.0.1:1/")};
-    // The loop takes all mail at once and applies cancels before orders: when a second request has ended, the orders
-    // that came with the first one were carried out.
+    // The loop reads its whole mailbox and applies cancels before other commands. When a second request has ended,
+    // the commands that came with the first are done.
     for (int i = 0; i < 2; i++) {
         nc_transfer_id id = 0;
         nc_response *response = NULL;

@@ -41,7 +41,7 @@ static void flush(png_structp png) {
     (void)png;
 }
 
-/// One row in the form that the kind wants; bits are put together in bytes.
+/// Writes one row in the format of the kind; small samples are packed into bytes.
 static void fill_row(uint8_t *row, const uint8_t *pixels, uint32_t width, png_kind kind) {
     memset(row, 0, (size_t)width * 8);
     for (uint32_t x = 0; x < width; x++, pixels += 4) {

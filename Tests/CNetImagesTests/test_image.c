@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Fails unless the image decodes to made_pixels(): grey ones have its red in every colour.
+/// Fails unless the image decodes to made_pixels(). Grey images have its red in every colour.
 static void assert_picture(made image, bool is_grey, int tolerance) {
     nc_image_plan plan;
     nc_image_status status;
@@ -45,13 +45,13 @@ static void image__decodes_every_kind_of_jpeg(void **state) {
         assert_picture(made_jpeg(64, 48, (jpeg_kind){3, progressive, 0}), false, 12);
         assert_picture(made_jpeg(64, 48, (jpeg_kind){1, progressive, 0}), true, 6);
     }
-    // Inks as Adobe writes them, of which 255 is none: cyan is red's, black 255 leaves the others as they are.
+    // Adobe's CMYK is inverted, so 255 means no ink. Cyan encodes red, and black 255 leaves the others unchanged.
     assert_picture(made_jpeg(64, 48, (jpeg_kind){4, false, 0}), false, 12);
 }
 
 static void image__a_jpeg_of_less_than_a_block_is_as_it_was(void **state) {
     (void)state;
-    // libjpeg rounds a scaled size up: seven pixels by 7/8 are seven again, but others.
+    // libjpeg rounds a scaled size up: seven pixels by 7/8 are seven again, but with other values.
     for (uint32_t side = 1; side <= 9; side++) {
         assert_picture(made_jpeg(side, side, (jpeg_kind){1, false, 0}), true, 12);
         assert_picture(made_jpeg(7, side, (jpeg_kind){1, true, 0}), true, 12);
@@ -67,7 +67,7 @@ static void image__a_narrow_jpeg_is_scaled_by_what_it_shows(void **state) {
         nc_image_status status;
         uint8_t *pixels = decoded(&plan, &status, image, &fit);
         assert_int_equal(status, NC_IMAGE_OK);
-        // From black to white evenly: grey, whichever columns there are.
+        // An even gradient from black to white becomes grey for any set of columns.
         assert_near(&plan, pixels, 0, 0, (int[]){127, 127, 127, 255}, 6);
         free(pixels);
         made_free(&image);
@@ -82,7 +82,8 @@ static void image__decodes_webp(void **state) {
 
 static void image__turns_by_exif(void **state) {
     (void)state;
-    // The stored upper left is black, the upper right red, the lower left green, the lower right both: where they end.
+    // The stored upper left is black, the upper right red, the lower left green, the lower right both. The rows are
+    // their positions after rotation.
     static const char shown[9][5] = {"", "krgy", "rkyg", "ygrk", "gykr", "kgry", "gkyr", "yrgk", "rykg"};
     for (uint8_t orientation = 1; orientation <= 8; orientation++) {
         made image = made_jpeg(64, 32, (jpeg_kind){3, false, orientation});
@@ -117,7 +118,7 @@ static void assert_scaled(made image, uint32_t fit_width, uint32_t fit_height, u
     assert_int_equal(status, NC_IMAGE_OK);
     assert_int_equal(plan.width, width);
     assert_int_equal(plan.height, height);
-    // A mean of what a pixel covers: as red and green at its middle.
+    // The mean of the covered area equals red and green at its middle.
     for (uint32_t y = 0; y < height; y++) {
         for (uint32_t x = 0; x < width; x++) {
             int wanted[] = {(int)(255 * (2 * x + 1) / (2 * width)), (int)(255 * (2 * y + 1) / (2 * height)), 0, 255};
@@ -152,7 +153,7 @@ static void image__weighs_pixels_by_their_alpha(void **state) {
     nc_image_plan plan;
     nc_image_status status;
     uint8_t *scaled = decoded(&plan, &status, image, &options);
-    // What cannot be seen gives no colour.
+    // Transparent pixels contribute no colour.
     assert_near(&plan, scaled, 0, 0, (const int[]){255, 0, 0, 128}, 0);
     free(scaled);
     nc_image_free(image.bytes);

@@ -1,4 +1,4 @@
-/// Small images that would become large, or take long: each in a process of its own, whose memory is asserted and whose
+/// Small images that would need much memory or time. Each runs in another process, whose memory is asserted and whose
 /// time is printed.
 #include "made.h"
 
@@ -24,7 +24,7 @@ static double seconds_of(struct rusage *usage) {
            (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
 }
 
-/// A child begins with the memory that there is now, so that what was needed to make the bomb does not hide its cost.
+/// A child inherits the current memory, so memory used to create the bomb would hide its cost.
 static cost cost_of(made image) {
     cost result = {NC_IMAGE_OK, 0, 0};
     int ends[2];
@@ -76,7 +76,7 @@ static made png_of_size(uint32_t width, uint32_t height) {
     return png;
 }
 
-/// LARGE zeros, compressed.
+/// Returns LARGE zeros, compressed.
 static made packed_zeros(void) {
     uint8_t *zeros = calloc(LARGE, 1);
     uLong room = compressBound(LARGE);
@@ -88,13 +88,13 @@ static made packed_zeros(void) {
     return packed;
 }
 
-/// A PNG of one pixel with a chunk of this kind: `before`, then what is packed.
+/// Returns a PNG of one pixel with a chunk of this kind: `before`, then the compressed data.
 static made png_with(made packed, const char *type, const char *before, size_t before_count) {
     made plain = made_png(1, 1, (png_kind){PNG_COLOR_TYPE_GRAY, 8, false});
     size_t inner = before_count + packed.count;
     made image = {malloc(plain.count + inner + 12), plain.count + inner + 12};
     assert_non_null(image.bytes);
-    // Behind the header.
+    // After the header.
     memcpy(image.bytes, plain.bytes, 33);
     uint8_t *at = image.bytes + 33;
     put_32(at, (uint32_t)inner);
@@ -112,14 +112,14 @@ static void image__png_bombs_cost_little(void **state) {
     expect("png, 50000 x 50000", png_of_size(50000, 50000), NC_IMAGE_TOO_LARGE);
     expect("png, 2^31-1 x 2^31-1", png_of_size(0x7FFFFFFF, 0x7FFFFFFF), NC_IMAGE_TOO_LARGE);
     expect("png, 2^31-1 x 1", png_of_size(0x7FFFFFFF, 1), NC_IMAGE_TOO_LARGE);
-    // Within the limits as it says, and without the data for it.
+    // Within the limits, but without image data.
     expect("png, 7000 x 7000 without data", png_of_size(7000, 7000), NC_IMAGE_MALFORMED);
     made zeros = packed_zeros();
-    // Not looked at.
+    // Ignored by the decoder.
     expect("png, 256 MiB of text (zTXt)", png_with(zeros, "zTXt", "a\0\0", 3), NC_IMAGE_OK);
     expect("png, 256 MiB of text (iTXt)", png_with(zeros, "iTXt", "a\0\1\0\0\0", 6), NC_IMAGE_OK);
     expect("png, 256 MiB of a profile (iCCP)", png_with(zeros, "iCCP", "a\0\0", 3), NC_IMAGE_OK);
-    // Data of one pixel that goes on.
+    // Data after one pixel.
     expect("png, 256 MiB behind one pixel (IDAT)", png_with(zeros, "IDAT", "", 0), NC_IMAGE_MALFORMED);
     made_free(&zeros);
 }
@@ -132,7 +132,7 @@ static uint8_t *find(made image, const char *mark, size_t count) {
     return found;
 }
 
-/// The last scan once more, many times: each goes over the whole picture.
+/// Repeats the last scan many times; each pass covers the whole picture.
 static made jpeg_of_scans(size_t count) {
     made image = made_jpeg(64, 64, (jpeg_kind){3, true, 0});
     uint8_t *last = image.bytes;
@@ -167,7 +167,7 @@ static void image__jpeg_bombs_cost_little(void **state) {
 static void image__webp_bombs_cost_little(void **state) {
     (void)state;
     made lossless = made_webp(19, 17, true);
-    // Fourteen bits each, all set.
+    // 14 bits each, all set.
     memset(lossless.bytes + 21, 0xFF, 3);
     lossless.bytes[24] |= 0x0F;
     expect("webp, 16384 x 16384, lossless", lossless, NC_IMAGE_TOO_LARGE);

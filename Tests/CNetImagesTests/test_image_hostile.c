@@ -1,4 +1,4 @@
-/// Damaged images, and small ones that say that they are large.
+/// Damaged images, and small ones that declare a large size.
 #include "made.h"
 
 #include <png.h>
@@ -37,7 +37,7 @@ static void image__refuses_what_is_cut_short(void **state) {
     (void)state;
     for (int kind = 0; kind < 6; kind++) {
         made image = sample(kind);
-        // A JPEG's end is two bytes that its last scan does not need; libwebp's pads.
+        // A JPEG's end is two bytes that its last scan does not need; libwebp's is padding.
         size_t spare = kind == 2 || kind == 3 ? 2 : kind >= 4 ? 1 : 0;
         for (size_t count = 0; count + spare < image.count; count++) {
             nc_image_status status = status_of(image.bytes, count);
@@ -124,7 +124,7 @@ static void image__refuses_bombs_before_it_decodes(void **state) {
     refuse_as_too_large(jpeg);
     made_free(&jpeg);
     made webp = sample(4);
-    // Fourteen bits each, all set.
+    // 14 bits each, all set.
     memset(webp.bytes + 21, 0xFF, 3);
     webp.bytes[24] |= 0x0F;
     refuse_as_too_large(webp);
@@ -134,7 +134,7 @@ static void image__refuses_bombs_before_it_decodes(void **state) {
 static void image__refuses_a_jpeg_with_more_scans_than_anybody_needs(void **state) {
     (void)state;
     made image = made_jpeg(64, 64, (jpeg_kind){3, true, 0});
-    // The last scan once more, a thousand times: each would go over the whole picture.
+    // Repeats the last scan a thousand times; each pass would cover the whole picture.
     uint8_t *last = NULL;
     for (size_t i = 0; i + 1 < image.count; i++) {
         last = image.bytes[i] == 0xFF && image.bytes[i + 1] == 0xDA ? image.bytes + i : last;
@@ -153,7 +153,7 @@ static void image__refuses_a_jpeg_with_more_scans_than_anybody_needs(void **stat
     made_free(&image);
 }
 
-/// A PNG of one pixel whose compressed data goes on and on behind it.
+/// Returns a PNG of one pixel with extra compressed data.
 static made png_with_more(size_t inflated) {
     uint8_t *zeros = calloc(inflated, 1);
     uLong room = compressBound(inflated);
@@ -177,7 +177,7 @@ static void image__refuses_a_png_that_goes_on_behind_its_last_row(void **state) 
     assert_true(image.count < 1 << 20);
     assert_int_equal(status_of(image.bytes, image.count), NC_IMAGE_MALFORMED);
     made_free(&image);
-    // A little too much is what some writers leave.
+    // Some writers leave a small excess.
     image = png_with_more(64);
     assert_int_equal(status_of(image.bytes, image.count), NC_IMAGE_OK);
     made_free(&image);
@@ -188,7 +188,7 @@ static void image__limits_what_a_decoder_keeps_whole(void **state) {
     nc_image_options options = {.fit_width = 10, .max_bytes = 10000};
     nc_image_plan plan;
     nc_image_status status;
-    // Row by row it is little, whole it is 40,000.
+    // One row is small; the whole is 40,000.
     made plain = made_png(100, 100, (png_kind){PNG_COLOR_TYPE_RGB, 8, false});
     free(decoded(&plan, &status, plain, &options));
     assert_int_equal(status, NC_IMAGE_OK);

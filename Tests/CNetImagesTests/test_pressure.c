@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// What the watch's thread said.
+/// The reports of the watch's thread.
 typedef struct heard {
     sem_t told;
     sem_t ended;
@@ -17,7 +17,7 @@ typedef struct heard {
 
 static void on_pressure(void *ctx) {
     heard *what = ctx;
-    // The gate stays open: urgent data that nobody reads is told again and again.
+    // The gate stays open: unread urgent data is reported repeatedly.
     sem_wait(&what->ready);
     sem_post(&what->ready);
     if (what->to_stop != NULL) {
@@ -31,7 +31,7 @@ static void on_end(void *ctx) {
     sem_post(&((heard *)ctx)->ended);
 }
 
-/// Two ends of a connection over loopback: urgent data raises POLLPRI, as the kernel's triggers do.
+/// Connects two loopback sockets: urgent data raises POLLPRI, as the kernel's triggers do.
 static void connect_pair(int ends[2]) {
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -91,7 +91,7 @@ static void pressure__refuses_wrong_calls_and_wrong_files(void **state) {
     assert_true(err.native_code != 0);
     assert_int_equal(nc_pressure_start(&watch, -1, on_pressure, on_end, NULL, &err), NC_IMAGE_USAGE);
     assert_int_equal(descriptor, -1);
-    // What the system does not have it says; what it has can be watched and let go.
+    // An unsupported source is an error. A supported one can be watched and released.
     nc_image_status status = nc_pressure_open(&descriptor, NULL, 100, &err);
     assert_true(status == NC_IMAGE_OK || (status == NC_IMAGE_NO_PRESSURE && err.native_code != 0));
     if (status == NC_IMAGE_OK) {
@@ -110,7 +110,7 @@ static void pressure__closes_what_it_cannot_watch(void **state) {
     int ends[2];
     connect_pair(ends);
     assert_int_equal(nc_pressure_start(NULL, ends[0], on_pressure, on_end, NULL, NULL), NC_IMAGE_USAGE);
-    // The other side sees the end; the number may be another file's by now.
+    // The other side detects the end. The descriptor's number may be reused by now.
     char byte;
     assert_int_equal(recv(ends[1], &byte, 1, 0), 0);
     close(ends[1]);

@@ -42,7 +42,7 @@ static void xml__resolves_namespaces(void **state) {
     (void)state;
     assert_events("<a xmlns='u:1' xmlns:p='u:2' k='v' p:k='w'><p:b/></a>",
                   "<a{u:1} xmlns:=u:1 xmlns:p=u:2 k=v p:k{u:2}=w><p:b{u:2}></p:b{u:2}></a{u:1}>");
-    // What AFNetworking's parser reads with namespaces off is read.
+    // AFNetworking's parser accepts this with namespaces off.
     assert_events("<q:a q:b='1'/>", "<q:a q:b=1></q:a>");
 }
 
@@ -173,7 +173,7 @@ static void xml__reads_the_declarations_of_a_document_type_however_they_are_cut(
     }
 }
 
-/// Longer than what is looked through again with each piece.
+/// Longer than the text that each piece rescans.
 static void xml__reads_a_long_document_type_byte_by_byte(void **state) {
     (void)state;
     nc_buf text = nc_buf_init(1 << 20);
@@ -206,7 +206,7 @@ static void xml__reads_the_charset_that_counts(void **state) {
     (void)state;
     nc_slice latin = nc_slice_of("<?xml version='1.0' encoding='ISO-8859-1'?><a>\xE9</a>");
     assert_text_of(latin, NULL, "<a>\xC3\xA9</a>");
-    // What the transfer says counts more than what the text says of itself, and a byte order mark most.
+    // The transfer's charset takes precedence over the declaration, and a byte order mark over both.
     nc_slice wrong = nc_slice_of("<?xml version='1.0' encoding='UTF-16'?><a>\xE9</a>");
     assert_text_of(wrong, "iso-8859-1", "<a>\xC3\xA9</a>");
     assert_text_of(nc_slice_of("<?xml version='1.0' encoding='ISO-8859-1'?><a>\xC3\xA9</a>"), "utf-8",
@@ -219,13 +219,13 @@ static void xml__reads_the_charset_that_counts(void **state) {
 
 #define SLICE(text) nc_slice_make((const uint8_t *)(text), sizeof(text) - 1)
 
-/// Bytes of no charset are refused wherever the pieces are cut, behind the root's end too, and what is right is read.
+/// Invalid bytes are rejected for every split, also after the root's end, and valid text is accepted.
 static void xml__bytes_of_no_charset_are_refused_however_they_come(void **state) {
     (void)state;
     const struct {
         const char *charset;
         nc_slice bytes;
-        const char *expected; // NULL: refused
+        const char *expected; // NULL: rejected
     } cases[] = {
         {"gb18030", SLICE("<?x?><b/>\xFF"), NULL},
         {"gb18030", SLICE("<a>\x81\x30\x81\x30\xC4\xE3</a>"), "<a>\xC2\x80\xE4\xBD\xA0</a>"},
@@ -276,7 +276,7 @@ static void xml__bytes_of_no_charset_are_refused_however_they_come(void **state)
     }
 }
 
-/// A declaration longer than the room that is kept for one says nothing of a charset.
+/// A declaration longer than its buffer sets no charset.
 static void xml__a_declaration_of_any_length_ends(void **state) {
     (void)state;
     static const size_t lengths[] = {900, 1024, 5000};
@@ -307,7 +307,7 @@ static void xml__refuses_unknown_charsets(void **state) {
         recorded_deinit(&what);
     }
     assert_refused("<?xml version='1.0' encoding='no-such'?><a/>", NC_XML_MALFORMED);
-    // libxml2 itself ends such a text without an error.
+    // libxml2 ends such a text without an error.
     assert_refused("\xFE\xFF"
                    "ersion=\"DATA '><!-- c --><?go b CDATA '><!-- c --><?go on?></a>",
                    NC_XML_MALFORMED);
@@ -336,7 +336,7 @@ static void xml__does_not_depend_on_the_pieces(void **state) {
 
 static void xml__is_never_well_formed_before_its_end(void **state) {
     (void)state;
-    // The root ends before the last comment; every cut before that is an error, and none is a crash.
+    // The root ends before the last comment. Every earlier cut is an error, never a crash.
     size_t length = strlen(split_text) - strlen("\n<!--e-->");
     for (size_t count = 0; count < length; count++) {
         guarded copy = guarded_copy(nc_slice_make((const uint8_t *)split_text, count));

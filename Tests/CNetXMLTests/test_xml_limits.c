@@ -1,4 +1,4 @@
-/// What a hostile text may cost: depth, attributes, defaults, length, memory.
+/// The cost limits of hostile texts: depth, attributes, defaults, length, memory.
 #include "recorded.h"
 
 #include <libxml/xmlerror.h>
@@ -12,7 +12,7 @@ static void repeat(nc_buf *out, const char *text, size_t count) {
     }
 }
 
-/// Numbered, so that no two are the same: `format` has one %zu.
+/// Appends numbered copies, all different: `format` has one %zu.
 __attribute__((format(printf, 2, 0))) static void number(nc_buf *out, const char *format, size_t count) {
     for (size_t i = 0; i < count; i++) {
         char line[128];
@@ -60,7 +60,7 @@ static void xml__limits_attributes_and_namespaces_of_an_element(void **state) {
     (void)state;
     assert_int_equal(attributes(" a%zu='x'", NC_XML_MAX_ATTRIBUTES), NC_XML_OK);
     assert_int_equal(attributes(" a%zu='x'", NC_XML_MAX_ATTRIBUTES + 1), NC_XML_TOO_LARGE);
-    // libxml2 compares each with all before it: a million would take minutes.
+    // libxml2 compares each attribute with all earlier ones: a million would take minutes.
     assert_int_equal(attributes(" a%zu=''", 1000000), NC_XML_TOO_LARGE);
     assert_int_equal(attributes(" xmlns:a%zu='u'", 1000000), NC_XML_TOO_LARGE);
     nc_buf text = nc_buf_init(1 << 20);
@@ -99,7 +99,7 @@ static void xml__limits_the_whole_and_each_part_that_is_read_at_once(void **stat
         repeat(&text, "0123456789", 20000);
         assert_int_equal(status_of(&text, &tight), NC_XML_TOO_LARGE);
     }
-    // Text has no such limit: it is told in pieces.
+    // Text has no such limit, because it is delivered in pieces.
     text = nc_buf_init(1 << 20);
     repeat(&text, "<a>", 1);
     repeat(&text, "0123456789\xE2\x82\xAC", 20000);
@@ -122,7 +122,7 @@ static void xml__refuses_a_bomb_of_entities(void **state) {
     assert_int_equal(status_of(&text, NULL), NC_XML_ENTITY);
 }
 
-/* --- memory that runs out --- */
+/* --- failing allocations --- */
 
 static size_t allocations_until_failure;
 static size_t live_blocks;
@@ -162,7 +162,7 @@ static void say_nothing(void *ctx, const char *format, ...) {
 
 static void xml__survives_memory_that_runs_out(void **state) {
     (void)state;
-    // Without an entity: libxml2 2.9 leaks the text of one whose declaration finds no memory.
+    // Without an entity, because libxml2 2.9 leaks its text when an allocation fails in the declaration.
     static const char *const text = "<!DOCTYPE a [<!ELEMENT a ANY>]><a xmlns:p='u' p:k='v'>t<!--c--><b/></a>";
     recorded first = record_text(text);
     recorded_deinit(&first);

@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Languages whose blocks something checks: swift by script/docs, the others here.
+# Languages with checked blocks: script/docs checks swift, this program the others.
 KNOWN = {"sh", "text", "c", "swift"}
 SECONDS = 120
 

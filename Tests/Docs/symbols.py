@@ -13,7 +13,7 @@ def main():
         with open(name, encoding="utf-8") as file:
             graph = json.load(file)
         for symbol in graph["symbols"]:
-            # What the compiler makes of a conformance has its sentence where the protocol is.
+            # The protocol documents the members that the compiler synthesizes for a conformance.
             if "::SYNTHESIZED::" in symbol["identifier"]["precise"]:
                 continue
             count += 1

@@ -1,4 +1,4 @@
-/// A program that loads the shared library as a plug-in does, uses an engine, and closes both. usage: closed LIBRARY
+/// Loads the shared library as a plug-in, uses an engine, and closes both. Usage: closed LIBRARY
 #include <dlfcn.h>
 #include <netcore.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ int main(int count, char **words) {
     if (make == NULL || end == NULL || make(&engine, NULL, NULL) != NC_OK || end(engine, NC_UNLIMITED) != NC_OK) {
         return fail("no engine");
     }
-    // The engine's thread has let go of everything, but it may not have returned from the library's code.
+    // The engine's thread has released everything, but may still run the library's code.
     (void)dlclose(library);
     return dlopen(words[1], RTLD_NOW | RTLD_NOLOAD) != NULL
                ? 0

@@ -44,7 +44,7 @@ def by_email(content_type, body):
         return None if text is None else text.encode("utf-8", "surrogateescape")
 
     for part in message.get_payload():
-        # Not part[...], which makes a Header object of what is not ASCII.
+        # Not part[...], which returns a Header object for non-ASCII text.
         fields = {name.lower(): value for name, value in part.raw_items()}
         disposition = dict(Message._get_params_preserve(_Holder(fields["content-disposition"]), [], "content-disposition"))
         payload = part.get_payload(decode=True)

@@ -1,4 +1,4 @@
-/// httpbin under gunicorn, from the environment that script/bootstrap --tests makes in build/venv.
+/// httpbin under gunicorn, from the environment in build/venv (script/bootstrap --tests).
 #ifndef NETCORE_TEST_HTTPBIN_H
 #define NETCORE_TEST_HTTPBIN_H
 
@@ -7,14 +7,14 @@
 /// The server of this test.
 extern server httpbin;
 
-/// Starts it; a group's set-up.
+/// Starts the server; a group's setup.
 int httpbin_start(void **state);
-/// Stops it; a group's teardown.
+/// Stops the server; a group's teardown.
 int httpbin_stop(void **state);
 
-/// A plain request for a path.
+/// Returns a plain request for a path.
 nc_request httpbin_request(fixture *f, const char *path);
-/// The same with a method and a body from memory.
+/// Returns a request with a method and a body from memory.
 nc_request httpbin_upload(fixture *f, const char *method, const char *path, const char *body);
 /// Sends a plain GET.
 answer httpbin_get(fixture *f, const char *path);

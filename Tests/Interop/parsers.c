@@ -59,7 +59,7 @@ bool parser_agrees(const char *const *program, const parser_cases *cases) {
     }
     words[count] = (char *)(uintptr_t)server_path("cases");
     pid_t pid = 0;
-    // What it prints goes where the test's own words go.
+    // The program inherits the test's standard output and error.
     if (posix_spawnp(&pid, words[0], NULL, NULL, words, environ) != 0) {
         fail_msg("%s does not start", words[0]);
     }

@@ -1,7 +1,8 @@
-/// Other people's parsers: a file of cases goes in, and the program says which ones it reads otherwise.
+/// Checks output with parsers of other projects: a program reads a file of cases, and reports the ones that it parses
+/// differently.
 ///
-/// A program reads the file that its last argument names, and ends with 0 when it agrees on every case; what it prints
-/// otherwise is shown. Hexadecimal digits keep a case on one line.
+/// The file is the program's last argument. The program exits with 0 if it agrees on every case; otherwise its output
+/// is shown. Hexadecimal digits keep a case on one line.
 ///
 ///     parser_cases cases = parser_begin();
 ///     parser_add(&cases, "text");
@@ -20,7 +21,7 @@ typedef struct parser_cases {
     bool has_word;
 } parser_cases;
 
-/// No case yet.
+/// Returns an empty file of cases.
 parser_cases parser_begin(void);
 /// Adds a word to the line.
 void parser_add(parser_cases *cases, const char *word);
@@ -31,10 +32,10 @@ void parser_end_line(parser_cases *cases);
 /// Frees the cases.
 void parser_deinit(parser_cases *cases);
 
-/// The path of a script of Tests/Interop; lives until the test ends.
+/// Returns the path of a script of Tests/Interop; valid until the test ends.
 const char *parser_script(const char *name);
-/// Runs a program (its words, then NULL) on the cases; shows what it prints when it does not agree. Between
-/// servers_begin() and servers_end().
+/// Runs a program (its words, then NULL) on the cases. Shows its output if it disagrees. Call between servers_begin()
+/// and servers_end().
 bool parser_agrees(const char *const *program, const parser_cases *cases);
 
 #endif

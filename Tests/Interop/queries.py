@@ -33,7 +33,7 @@ def readings(query, charset):
 
 
 def sorted_by_name(pairs):
-    # Werkzeug keeps the order of equal names alone.
+    # Werkzeug preserves only the order of equal names.
     return sorted(pairs, key=lambda pair: pair[0])
 
 

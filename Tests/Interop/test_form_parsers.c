@@ -1,4 +1,4 @@
-/// What other people's parsers find in our forms: every byte in every place, as it went in.
+/// Parsers of other projects read our forms: every byte in every position arrives unchanged.
 #include "servers.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void write_part(const nc_part *part) {
     (void)fputc('}', forms);
 }
 
-/// Writes a form, and what it was made of, as a line for the parsers.
+/// Writes a form and its original values as a line for the parsers.
 static void write_form(const char *what, unsigned number, const nc_part *parts, size_t count) {
     static uint8_t body[BODY_BYTES];
     size_t filled = 0;
@@ -64,7 +64,7 @@ static void write_form(const char *what, unsigned number, const nc_part *parts, 
     nc_multipart_release(form);
 }
 
-/// A field and a file with one byte in their midst: names, values and, where it is legal there, the type.
+/// Writes a field and a file with one byte inside their texts: names, values and, if legal, the type.
 static void write_forms_of_byte(unsigned byte) {
     const uint8_t text[] = {'a', (uint8_t)byte, 'b'};
     const uint8_t type[] = {'t', '/', 'x', (uint8_t)byte, 'y'};
@@ -86,7 +86,7 @@ static void write_forms_of_byte(unsigned byte) {
     }
 }
 
-/// The same for a letter of two bytes, which parsers that make text of names can tell from others.
+/// Writes the same for a letter of two bytes. Parsers that decode names to text can treat it differently.
 static void write_forms_of_letter(unsigned letter) {
     const uint8_t text[] = {'a', (uint8_t)(0xc0 | letter >> 6), (uint8_t)(0x80 | (letter & 0x3f)), 'b'};
     const nc_slice odd = nc_slice_make(text, sizeof text);
@@ -146,7 +146,7 @@ static int remove_forms(void **state) {
     return 0;
 }
 
-/// Runs a parser over all forms; what it finds wrong is shown.
+/// Runs a parser on all forms, and shows its errors.
 static void ask(const char *program, const char *parser) {
     const char *command = server_text("%s '%s' >'%s' 2>&1", program, server_path("forms"), server_path("said"));
     int code = system(command);

@@ -1,4 +1,4 @@
-/// The engine against httpbin: methods, statuses, redirects, forms, codings, ranges, slow answers.
+/// The engine against httpbin: methods, statuses, redirects, forms, codings, ranges, slow responses.
 #include "httpbin.h"
 
 #include <string.h>
@@ -93,7 +93,7 @@ static void httpbin__takes_uploads_with_a_length_and_chunked(void **state) {
         answer one = fixture_send(&f, &request);
         assert_int_equal(nc_response_status(one.response), 200);
         assert_body_has(&f, one, is_chunked ? "\"Transfer-Encoding\": \"chunked\"" : "\"Content-Length\": \"200000\"");
-        // The whole body comes back inside the document.
+        // The document contains the whole body.
         assert_in_range(nc_response_body(one.response).length, BYTES, BYTES + 2000);
     }
     fixture_stop(&f);
@@ -142,7 +142,7 @@ static void httpbin__redirect_keeps_or_drops_the_method_by_its_status(void **sta
     fixture_stop(&f);
 }
 
-/* --- answers --- */
+/* --- responses --- */
 
 static void httpbin__codings_come_out_as_text(void **state) {
     static const struct {

@@ -25,7 +25,7 @@ static void httpbin__basic_credentials_open_what_they_should(void **state) {
     assert_int_equal(nc_response_status(one.response), 200);
     assert_body_has(&f, one, "\"user\": \"me\"");
     assert_int_equal(nc_response_status(ask_as(&f, "/basic-auth/me/pw", NC_AUTH_BASIC, "wrong").response), 401);
-    // This one answers 404 and no challenge, so the name must come unasked.
+    // This path responds with 404 and no challenge, so the name must be sent preemptively.
     assert_int_equal(nc_response_status(ask_as(&f, "/hidden-basic-auth/me/pw", NC_AUTH_BASIC, "pw").response), 200);
     assert_int_equal(nc_response_status(httpbin_get(&f, "/hidden-basic-auth/me/pw").response), 404);
     fixture_stop(&f);
@@ -40,7 +40,7 @@ static void httpbin__digest_challenges_are_answered(void **state) {
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         assert_int_equal(nc_response_status(ask_as(&f, paths[i], NC_AUTH_DIGEST, "pw").response), 200);
         assert_int_equal(nc_response_status(ask_as(&f, paths[i], NC_AUTH_DIGEST, "wrong").response), 401);
-        // Of two the stronger one is taken, and the password is not sent readable before it is known which.
+        // The stronger of two schemes is used, and the password is not sent in plain text before the challenge.
         assert_int_equal(nc_response_status(ask_as(&f, paths[i], NC_AUTH_BASIC | NC_AUTH_DIGEST, "pw").response), 200);
     }
     fixture_stop(&f);
@@ -66,7 +66,7 @@ static void httpbin__cookies_are_set_kept_and_deleted(void **state) {
     nc_buf jar = nc_buf_init(4096);
     (void)state;
     ask_start(&f, &(nc_engine_options){.cookies = NC_COOKIES_MEMORY});
-    // Set by a redirect, so that the next hop of the same transfer sends them already.
+    // Set by a redirect, so the next hop of the same transfer already sends them.
     answer one = httpbin_get(&f, "/cookies/set?a=1&b=two");
     assert_int_equal(nc_response_hop_count(one.response), 2);
     assert_body_has(&f, one, "\"a\": \"1\"");

@@ -1,4 +1,4 @@
-/// The engine against nghttpd, nghttp2's own server: HTTP/2 without asking (h2c) and over TLS.
+/// The engine against nghttpd, nghttp2's own server: HTTP/2 with prior knowledge (h2c) and over TLS.
 #include "faulty.h"
 #include "fetched.h"
 #include "full_disk.h"
@@ -18,7 +18,7 @@ enum {
 
 static server clear_server;
 static server tls_server;
-static server odd_server; // narrow windows, padding, no Content-Length, few streams, answers before it has the body
+static server odd_server; // narrow windows, padding, no Content-Length, few streams, responses before the body
 
 /* --- the servers --- */
 
@@ -31,7 +31,7 @@ static int start_nghttpd(void **state) {
     server_write_file("files/page", NULL, PAGE_BYTES);
     server_write_file("files/giant", NULL, GIANT_BYTES);
     server_write_file("files/huge", "", 0);
-    // A hole, larger than all that sockets and libcurl take in while nobody reads.
+    // A sparse file, larger than the buffers of sockets and libcurl while there is no reader.
     assert_int_equal(truncate(server_path("files/huge"), HUGE_BYTES), 0);
     server_reserve(&clear_server);
     server_reserve(&tls_server);
@@ -90,7 +90,7 @@ static nc_request clear_request(fixture *f, const server *one, const char *path)
     return request;
 }
 
-/// libcurl 7.88 gives each request in the clear a connection of its own.
+/// libcurl 7.88 opens a new connection for each request without TLS.
 static bool shares_clear_connections(void) {
     return strncmp(nc_capabilities_query().curl_version, "7.", 2) != 0;
 }
@@ -120,14 +120,14 @@ static void nghttpd__is_not_asked_for_http_2_in_the_clear_unless_told_to(void **
     (void)state;
     ask_start(&f, NULL);
     nc_request request = ask_for(&f, &clear_server, "http", "/one");
-    // Its preface is missing, so nghttpd hangs up: there is no answer that could be taken for HTTP/1.1.
+    // The preface is missing, so nghttpd closes: there is no response that could be taken for HTTP/1.1.
     answer one = fixture_send(&f, &request);
     assert_true(one.error.status != NC_OK);
     assert_int_equal(nc_response_status(one.response), 0);
     fixture_stop(&f);
 }
 
-/// Since 8.0 the first requests to a host do not wait until its protocol is known: each may open a connection.
+/// Since 8.0 the first requests to a host do not wait for its protocol: each may open a connection.
 static unsigned first_connections(void) {
     return shares_clear_connections() ? 8 : 1;
 }
@@ -166,7 +166,7 @@ static void nghttpd__answers_300_streams_over_one_tls_connection(void **state) {
     fixture_stop(&f);
 }
 
-/// Their pieces come by turns in one read.
+/// Their pieces alternate within one read.
 static void nghttpd__a_disk_that_is_full_for_one_stream_is_no_matter_for_another(void **state) {
     enum { STREAMS = 8, FULL = 5 };
     fixture f;
@@ -197,7 +197,8 @@ static void nghttpd__a_disk_that_is_full_for_one_stream_is_no_matter_for_another
     place_remove(&at);
 }
 
-/// libcurl 7.88 joins no hosts on one connection, whatever names the certificate has; each is judged by its own rule.
+/// libcurl 7.88 never shares a connection between hosts, whatever names the certificate has. Each host is evaluated
+/// by its own rule.
 static void nghttpd__two_hosts_of_one_server_are_two_connections(void **state) {
     static const char wrong[] = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     fixture f;
@@ -317,7 +318,7 @@ static void nghttpd__that_answers_before_it_has_the_upload_is_never_a_short_succ
     request.body_source = (nc_body_source){.ctx = &left, .pull = pull_some};
     request.body_length = left;
     answer one = fixture_send(&f, &request);
-    // nghttpd answers, then resets the stream without an error (RFC 9113, 8.1); libcurl 7.88 takes that for one.
+    // nghttpd responds, then resets the stream with NO_ERROR (RFC 9113, section 8.1). libcurl 7.88 reports an error.
     if (one.error.status == NC_OK) {
         assert_true(harness_is_pattern(nc_response_body(one.response), PAGE_BYTES));
     } else {
@@ -333,7 +334,7 @@ typedef struct heads {
     unsigned count;
     unsigned ended;
     unsigned worked;
-    unsigned final; // ends that are neither success nor worth another try
+    unsigned final; // ends that are neither a success nor worth a retry
 } heads;
 
 static nc_verdict pause_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
@@ -370,7 +371,7 @@ static void wait_for(heads *seen, const unsigned *value, unsigned count) {
     pthread_mutex_unlock(&seen->mutex);
 }
 
-/// Starts transfers that stand still at their heads, with most of their bodies still to come.
+/// Starts transfers that pause at their heads, with most of their bodies unread.
 static void start_standing(fixture *f, heads *seen, nc_request request, nc_transfer_id *ids, unsigned count) {
     const nc_sink sink = {.ctx = seen, .on_head = pause_at_head, .on_done = note_end};
     for (unsigned i = 0; i < count; i++) {
@@ -381,7 +382,7 @@ static void start_standing(fixture *f, heads *seen, nc_request request, nc_trans
 }
 
 static void nghttpd__streams_that_rest_hold_nobody_up(void **state) {
-    enum { STREAMS = 6 }; // as many as a host has connections by default
+    enum { STREAMS = 6 }; // the default number of connections per host
     fixture f;
     heads seen = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     nc_transfer_id ids[STREAMS];
@@ -435,7 +436,7 @@ static void nghttpd__one_stream_that_is_stopped_leaves_the_others(void **state) 
     wait_for(&seen, &seen.ended, STREAMS);
     assert_int_equal(seen.worked, STREAMS - 1);
     assert_int_equal(seen.final, 1);
-    // The connection they shared is still the one that is used.
+    // The shared connection is still in use.
     request = ask_for(&f, &tls_server, "https", "/one");
     answer one = fixture_send(&f, &request);
     assert_answered(one, 200, "a");

@@ -1,4 +1,4 @@
-/// The engine against nginx: HTTP/1.1 and HTTP/2, plain and TLS, kept connections, gzip, 1 byte to 1 GiB.
+/// The engine against nginx: HTTP/1.1 and HTTP/2, plain and TLS, pooled connections, gzip, 1 byte to 1 GiB.
 #include "servers.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@ static server secure;
 
 static void write_config(void) {
     const char *root = server_path("files");
-    // As root, workers would change to a user who cannot read the folder.
+    // As root, workers would change to a user that cannot read the directory.
     const char *user = geteuid() == 0 ? "user root;\n" : "";
     const char *temporary = server_path("t");
     server_write_file(
@@ -42,12 +42,12 @@ static int start_nginx(void **state) {
     server_write_file("files/one", NULL, 1);
     server_write_file("files/page", NULL, 65536);
     server_write_file("files/giant", NULL, 0);
-    // A hole, which reads as zeros.
+    // A sparse file, which reads as zeros.
     assert_int_equal(truncate(server_path("files/giant"), GIBIBYTE), 0);
     server_listen(&plain);
     server_listen(&secure);
     write_config();
-    // How nginx hands its sockets to its next version, and takes them from whoever starts it.
+    // Uses nginx's mechanism for inheriting sockets at an upgrade.
     server_run_with(&plain, &secure,
                     (const char *[]){"nginx", "-p", server_path(""), "-c", server_path("nginx.conf"), NULL},
                     "NGINX=3;4;");
@@ -183,7 +183,7 @@ static void nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_ov
     nc_transfer_id ids[STREAMS];
     uint32_t connections = 0;
     nc_error err;
-    // Since 8.0 the first requests to a host do not wait until its protocol is known: each may open a connection.
+    // Since 8.0 the first requests to a host do not wait for its protocol: each may open a connection.
     unsigned first = nc_capabilities_query().curl_version[0] == '7' ? 1 : 16;
     nc_engine *engine = new_engine();
     (void)state;
@@ -213,7 +213,7 @@ static void nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_ov
     assert_int_equal(nc_engine_close(engine, LIMIT_MS), NC_OK);
 }
 
-/// It answers at once and resets the stream behind the answer (RFC 9113, 8.1).
+/// nginx responds immediately and then resets the stream (RFC 9113, section 8.1).
 static void nginx__answers_uploads_that_it_does_not_read(void **state) {
     enum { PAIRS = 200 };
     static char body[200000];
@@ -269,7 +269,7 @@ static void count_done(void *ctx, nc_transfer_id id, nc_response *response, cons
     pthread_mutex_unlock(&one->mutex);
 }
 
-/// The peak of resident memory so far, in KiB, as the kernel counts it.
+/// Returns the peak resident memory so far in KiB, as counted by the kernel.
 static long peak_kib(void) {
     char line[256];
     long peak = 0;

@@ -1,13 +1,13 @@
-/// The engine through other people's proxies: tinyproxy (HTTP, CONNECT), microsocks (SOCKS5) and pproxy (TLS to
-/// itself).
+/// The engine through proxies of other projects: tinyproxy (HTTP, CONNECT), microsocks (SOCKS5) and pproxy (TLS to
+/// the proxy).
 #include "servers.h"
 
 #include <string.h>
 
 static server open_proxy;   // tinyproxy
-static server locked_proxy; // tinyproxy that wants a name and a password
-static server socks_proxy;  // microsocks that wants them too
-static server secure_proxy; // pproxy behind TLS, likewise
+static server locked_proxy; // tinyproxy with a name and a password
+static server socks_proxy;  // microsocks with a name and a password
+static server secure_proxy; // pproxy over TLS with a name and a password
 
 static const nc_credentials me = {
     .schemes = NC_AUTH_BASIC, .user = {(const uint8_t *)"me", 2}, .password = {(const uint8_t *)"secret", 6}};
@@ -123,7 +123,7 @@ static void tinyproxy__wants_its_own_credentials(void **state) {
     (void)state;
     start(&f, NCT_PLAIN);
     nc_proxy proxy = proxy_at(&f, "http", &locked_proxy, NULL);
-    // It answers 401 or 407, by its version; either is its own answer, not the server's.
+    // It responds with 401 or 407, depending on its version. Both are the proxy's own responses.
     assert_in_range(nc_response_status(ask_through(&f, &proxy).response), 401, 407);
     proxy.credentials = nobody;
     assert_in_range(nc_response_status(ask_through(&f, &proxy).response), 401, 407);
@@ -174,7 +174,7 @@ static void assert_echo_through(nct_identity identity, const char *scheme, const
     fixture f;
     start(&f, identity);
     server_write_file("upload", NULL, BYTES);
-    // The proxy's own certificate is signed by the folder's authority, the server's by its own.
+    // The directory's authority signed the proxy's certificate. The server has its own authority.
     const nc_trust_options both = {.roots = NC_ROOTS_BYTES,
                                    .ca_pem = nc_slice_of(fixture_text(&f, "%s%s", nct_server_ca_pem(f.server),
                                                                       server_read_text(server_path("ca.pem"))))};
@@ -238,7 +238,7 @@ static void pproxy__is_reached_over_tls_that_is_checked(void **state) {
     (void)state;
     start(&f, NCT_PLAIN);
     const nc_proxy proxy = proxy_at(&f, "https", &secure_proxy, &me);
-    // Nobody vouches for it under the system's authorities, nor under the server's.
+    // Neither the system's authorities nor the server's signed it.
     answer one = ask_through(&f, &proxy);
     assert_true(one.error.status != NC_OK);
     assert_int_equal(nct_server_connection_count(f.server), 0);

@@ -4,14 +4,14 @@
 #include <netcore/query.h>
 #include <string.h>
 
-/// A byte's code point as UTF-8; Latin-1 is the first 256 of them.
+/// Encodes a byte's code point as UTF-8; Latin-1 is the first 256 code points.
 static nc_slice as_text(uint8_t byte, uint8_t room[2]) {
     room[0] = byte < 0x80 ? byte : (uint8_t)(0xC0 | byte >> 6);
     room[1] = (uint8_t)(0x80 | (byte & 63));
     return nc_slice_make(room, byte < 0x80 ? 1 : 2);
 }
 
-/// Adds a case: the query of these parameters, as given, and what it means.
+/// Adds a case: the query of these parameters, and its meaning.
 static void add_case(parser_cases *cases, const char *kind, const nc_params *params, nc_space_style spaces) {
     nc_query_options options = {.names = {.order = NC_ORDER_AS_GIVEN}, .spaces = spaces};
     nc_buf query = nc_buf_init(1 << 20);
@@ -31,7 +31,7 @@ static void add_case(parser_cases *cases, const char *kind, const nc_params *par
     nc_buf_deinit(&query);
 }
 
-/// Each code point up to U+00FF alone, twice, and between letters, in name and value; then all of them.
+/// Adds each code point up to U+00FF alone, twice, and between letters, in name and value; then all of them.
 static void add_texts(parser_cases *cases, nc_space_style spaces) {
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_buf all = nc_buf_init(4096);
@@ -63,7 +63,7 @@ static void add_texts(parser_cases *cases, nc_space_style spaces) {
     nc_params_deinit(&params);
 }
 
-/// Each byte as a value without a charset.
+/// Adds each byte as a value without a charset.
 static void add_bytes(parser_cases *cases) {
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     uint8_t all[256];
@@ -114,7 +114,7 @@ int main(void) {
     bool has_node = server_is_installed("node");
     const struct CMUnitTest with_python = harness_case(query_parsers__python_reads_back_every_byte);
     const struct CMUnitTest with_node = harness_case(query_parsers__node_reads_back_every_byte);
-    // What is there is tried, also where the other one is missing.
+    // Each installed parser is tested, also without the other one.
     const struct CMUnitTest cases[] = {has_python ? with_python : with_node, with_node};
     size_t count = (has_python ? 1u : 0u) + (has_node ? 1u : 0u);
     int failures = count == 0 ? 0 : _cmocka_run_group_tests("query parsers", cases, count, begin, end);

@@ -1,4 +1,4 @@
-// What netcore.hpp is not to be done to: each step ends, throws where it has to, and leaves nothing.
+// Misuse of netcore.hpp: each step ends, throws if it must, and leaks nothing.
 #include <netcore.hpp>
 
 #include <atomic>
@@ -39,7 +39,7 @@ nc_request request_for(const std::string &url) {
     return request;
 }
 
-// What was moved from is empty: it says nothing, fails, and is never taken for "no rule".
+// A moved-from object is empty: it fails, and never counts as "no rule".
 bool moved() {
     const std::string url = place("/cities");
     netcore::engine first;
@@ -60,7 +60,7 @@ bool moved() {
     return is_kept && is_empty && is_refused;
 }
 
-// Whatever is thrown in a callback, the transfer ends as stopped, and what lambdas hold is let go.
+// After any exception in a callback the transfer ends as stopped, and the lambdas' captures are freed.
 bool thrown() {
     netcore::engine engine;
     const std::string url = place("/slow");
@@ -78,7 +78,7 @@ bool thrown() {
             return false;
         }
     }
-    // A request that is refused calls nothing, and keeps nothing.
+    // A rejected request calls nothing and keeps nothing.
     netcore::events told;
     told.on_done = [held](nc_transfer_id, netcore::response, const nc_error &) { std::abort(); };
     const bool is_refused =
@@ -87,7 +87,7 @@ bool thrown() {
     return is_refused && held.use_count() == 1;
 }
 
-// The engine ends in its own callback, where it cannot wait.
+// The engine is destroyed in its own callback, where it cannot wait.
 bool ended_inside() {
     std::promise<nc_status> ended;
     auto engine = std::make_shared<netcore::engine>();
@@ -102,7 +102,7 @@ bool ended_inside() {
     return ended.get_future().get() == NC_ERR_CANCELLED;
 }
 
-// The destructor has waited for each on_done, however many threads asked.
+// The destructor waits for each on_done, for requests of any number of threads.
 bool in_flight() {
     for (int round = 0; round < 10; round++) {
         std::atomic<int> asked{0};

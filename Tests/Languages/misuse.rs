@@ -1,4 +1,4 @@
-//! What the Rust module is not to be done to: each step ends, panics where it has to, and leaves nothing.
+//! Misuse of the Rust module: each step ends, panics if it must, and leaks nothing.
 
 #[path = "../../Examples/rust/netcore.rs"]
 mod netcore;
@@ -15,7 +15,7 @@ fn status_of<T>(outcome: netcore::Result<T>) -> i32 {
     outcome.err().map_or(0, |error| error.status)
 }
 
-/// The compiler answers.
+/// Checked by the compiler.
 fn threads_may_share() -> bool {
     fn shared<T: Send + Sync>() {}
     fn sent<T: Send>() {}
@@ -38,7 +38,7 @@ impl Drop for PanicsWhenDropped {
     }
 }
 
-/// In a callback, and in what it owns: none of them goes through C.
+/// Panics in a callback and in values that it owns never unwind through C.
 fn panics() -> bool {
     let engine = Engine::new().unwrap();
     let url = place("/slow");
@@ -56,7 +56,7 @@ fn panics() -> bool {
     in_head && in_drop && word.recv().is_ok()
 }
 
-/// A callback that would wait for its own thread is told so.
+/// A callback that would wait for its own thread gets an error.
 fn waits_inside() -> bool {
     let engine = Arc::new(Engine::new().unwrap());
     let (inner, url) = (engine.clone(), place("/slow"));
@@ -70,7 +70,7 @@ fn waits_inside() -> bool {
     heard.recv() == Ok(raw::USAGE) && status == raw::STOPPED_BY_CALLER
 }
 
-/// The last reference of an engine may end on its own thread.
+/// The last reference of an engine may be dropped on its own thread.
 fn ends_inside() -> bool {
     let (said, heard) = mpsc::channel();
     let slot = Arc::new(Mutex::new(Some(Engine::new().unwrap())));
@@ -87,7 +87,7 @@ fn ends_inside() -> bool {
     heard.recv().is_ok() && slot.lock().unwrap().is_none()
 }
 
-/// Transfers that nobody waits for, forgotten ones too, end with their engine; what closures own is freed.
+/// Transfers without a wait, also forgotten ones, end with their engine. Captured values are freed.
 fn dropped_in_flight() -> bool {
     let owned = Arc::new(());
     for _ in 0..10 {
@@ -103,7 +103,7 @@ fn dropped_in_flight() -> bool {
                             engine.start(&Request::get(url), chunks(move |_| Arc::strong_count(&kept) > 0)).unwrap();
                         match count % 3 {
                             0 => transfer.cancel(),
-                            // Its outcome is lost with it: an error, since nobody gets to the end of this one.
+                            // The outcome is lost with it. It is an error, because this transfer never completes.
                             1 if number % 2 == 0 => std::mem::forget(transfer),
                             _ => drop(transfer),
                         }
@@ -115,7 +115,7 @@ fn dropped_in_flight() -> bool {
     Arc::strong_count(&owned) == 1
 }
 
-/// Another thread ends a download by its id while this one waits.
+/// Another thread cancels a download by its id while this one waits.
 fn cancelled_elsewhere() -> bool {
     let engine = Engine::new().unwrap();
     let directory = std::env::args().nth(1).unwrap_or_default();

@@ -114,7 +114,7 @@ def clock_words(case):
     if shutil.which("faketime") is None:
         return None
     moment = datetime.datetime.fromisoformat(case["validation_time"]).astimezone(datetime.timezone.utc)
-    # The clock stands still: a case may be about one second.
+    # The clock is stopped: a case may depend on a single second.
     return ["env", "TZ=UTC", "faketime", "-f", moment.strftime("%Y-%m-%d %H:%M:%S")]
 
 

@@ -297,7 +297,7 @@ func goDownloaded(handle C.uintptr_t, count C.uint64_t, detail *C.nc_error) {
 
 // Engine is one event loop thread with its connections. Goroutines may share it.
 type Engine struct {
-	mutex sync.RWMutex // read-locked by calls, none of which waits, so that Close frees nothing they use
+	mutex sync.RWMutex // read-locked by calls, which never wait, so that Close frees nothing they use
 	raw   *C.nc_engine
 }
 

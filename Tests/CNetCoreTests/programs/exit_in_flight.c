@@ -12,7 +12,7 @@
 
 enum { TRANSFERS = 12, PATHS = 3 };
 
-// What is in flight at the end is never freed, which is what this program is about: it is no leak.
+// Transfers in flight at the exit are never freed, on purpose: that is no leak.
 #if defined(__SANITIZE_ADDRESS__)
 NC_API const char *__asan_default_options(void);
 const char *__asan_default_options(void) {

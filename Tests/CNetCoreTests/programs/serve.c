@@ -1,11 +1,11 @@
-/// The servers of the long torture runs, plain and over TLS, in a process of their own: descriptors and memory of the
-/// tests are then the engine's alone.
+/// The servers of the long torture runs, plain and TLS, in another process. Descriptors and memory of the tests are
+/// then only the engine's.
 ///
 ///     serve CA_FILE
 ///
-/// Writes the authority to the file, and both ports to standard output. Then each line of standard input is an order,
-/// answered with "ok" or "no": "stalled PLAIN TLS" waits until so many replies rest, "release" lets them go on,
-/// "silence" waits until no connection is open. The end of the input is the end.
+/// Writes the authority to the file, and both ports to standard output. Each line of standard input is a command,
+/// confirmed with "ok" or "no". "stalled PLAIN TLS" waits until that many replies stall. "release" resumes them.
+/// "silence" waits until no connection is open. The end of the input ends the program.
 #include "coded.h"
 #include "torture.h"
 

@@ -76,7 +76,7 @@ static nc_engine *engine_of(const weighing *at, const serving *servers, arrivals
                                                .max_waiting = (uint32_t)at->count + 1});
 }
 
-/// One request of the kind under way to its end, so that what is made once exists.
+/// Runs one request of the kind to its end, so that one-time allocations are done.
 static void warm_up(nc_engine *engine, const weighing *at, const serving *servers) {
     char url[TORTURE_URL_BYTES];
     torture_fetch fetch = {0};
