@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 extension ConformanceCase {
-    /// Requests that are refused before they are sent, and limits that cannot be met.
+    /// Requests that are refused before they are sent, and a destination that cannot be written.
     static let refusals: [ConformanceCase] = [
         ConformanceCase("refused-before-it-is-sent") { scene in
             try scene.play("/", SceneReply())

@@ -23,7 +23,7 @@ struct CrossOriginTests {
         return requests
     }
 
-    /// The canary in plain text, and in Base64 alone or after another name and a colon.
+    /// The canary in plain text, and the start of its Base64 form, alone or as "canary:canary".
     private static let disguises = [canary, "Y2FuYXJ5"]
 
     @Test(arguments: statuses)

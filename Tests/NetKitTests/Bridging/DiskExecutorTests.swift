@@ -7,7 +7,7 @@ import Testing
 struct DiskExecutorTests {
     private let threads = Collected<UInt>()
 
-    /// A body that records the threads that read it. Bodies from files are read on the same ones.
+    /// A body that records the threads that read it. It is read by the code that writes it to disk.
     private var body: Body {
         .pull { [threads] in
             var isOver = false

@@ -97,7 +97,7 @@ struct HiddenIdentityTests {
         #expect(try await agent.send(Request<String>("/me")).value == "data of nobody")
         #expect(try await agent.send(request("a")).cache?.outcome == .hit)
         if case .http = rules {
-            // An unsafe request also invalidates the user's own entry.
+            // An unsafe request also invalidates the service's own entry.
             _ = try await agent.send(request("a", .delete))
             #expect(try await agent.send(request("a")).cache?.outcome == .network)
         }

@@ -17,7 +17,7 @@ struct QueueFolderTests {
         scene = try OfflineScene()
     }
 
-    /// Returns a record as a queue writes it, with another id.
+    /// Returns a record with this id, as a queue writes it.
     private func description(of id: Int) -> [UInt8] {
         let text =
             #"{"expiresAt":9e9,"fields":[],"id":\#(id),"keptAt":1,"method":"PUT","url":"http://a.example/\#(id)"}"#
