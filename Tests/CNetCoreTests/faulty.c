@@ -71,7 +71,7 @@ static void note(faulty_files *files, char letter) {
     pthread_mutex_unlock(&counting);
 }
 
-/// Does `call` unless the operation is to fail.
+/// Makes the call unless the operation is to fail.
 #define RUN(name, call)                                                                                                \
     faulty_files *files = ctx;                                                                                         \
     verdict what = begin(files, name);                                                                                 \

@@ -44,8 +44,8 @@ static void append_frame(nc_buf *out, const frame *one, uint32_t stream) {
     nc_buf_append(out, nc_slice_make((const uint8_t *)one->payload, one->length));
 }
 
-/// Reads frames up to one of this type and these flags and, of their payloads, more than `bytes`; gives the number of
-/// its stream, 0 at the end of everything.
+/// Reads frames up to one of this type and these flags, and more than `bytes` of their payloads. Returns its stream,
+/// or 0 at the end of the connection.
 static uint32_t await_frame(wire on, uint8_t type, uint8_t flags, size_t bytes) {
     uint8_t payload[1 << 14];
     uint8_t head[HEAD_BYTES];
@@ -119,7 +119,7 @@ static void serve(wire on, frame_server *server, size_t index) {
         if (server->ending == FRAME_RST) {
             return;
         }
-        // until the client has had enough
+        // until the client closes
         atomic_store(&server->was_reset, await_frame(on, FRAME_RESET, 0, 0) != 0);
     }
 }
@@ -142,7 +142,7 @@ bool frame_is_open(const frame *head) {
 
 static void *run_server(void *ctx) {
     frame_server *server = ctx;
-    sigset_t broken_pipe; // OpenSSL writes to a socket that the client has closed
+    sigset_t broken_pipe; // OpenSSL writes to a socket that the client may have closed
     (void)sigemptyset(&broken_pipe);
     (void)sigaddset(&broken_pipe, SIGPIPE);
     (void)pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);

@@ -11,24 +11,24 @@
 #include <time.h>
 #include <unistd.h>
 
-/// A scenario that needs more failures than this does not end by itself.
+/// A scenario with more failures than this would never end.
 #define MAX_FAILURE_POINTS 1000000u
-/// How long an engine may take to free itself after its release.
+/// The time limit for a released engine to free itself.
 #ifndef SETTLE_MS
 #define SETTLE_MS 10000u
 #endif
 
 static atomic_size_t live_blocks;
 static atomic_uint_fast64_t allocations;
-/// Allocations still to succeed before one fails; 0 orders none.
+/// Allocations that still succeed before one fails; 0: none fails.
 static atomic_uint_fast64_t countdown;
 static atomic_bool has_failed;
-/// Cases run one after the other.
+/// Cases run one after another.
 static size_t live_at_case_begin;
 
 /* --- memory --- */
 
-/// Counts one allocation; true when this is the one that was ordered to fail.
+/// Counts one allocation. Returns true if it is the one that must fail.
 static bool must_fail(void) {
     atomic_fetch_add(&allocations, 1);
     uint_fast64_t left = atomic_load(&countdown);
@@ -63,7 +63,7 @@ static void *counted_reallocate(void *ctx, void *block, size_t bytes) {
     if (must_fail()) {
         return NULL;
     }
-    // Always moves, so that a pointer kept across a growth is found by ASan.
+    // Always moves, so that ASan finds a pointer that was kept across a growth.
     size_t old_bytes = malloc_usable_size(block);
     void *moved = malloc(bytes);
     if (moved != NULL) {
@@ -97,7 +97,7 @@ static void *curl_allocate_zeroed(size_t count, size_t bytes) {
     return must_fail() ? NULL : calloc(count, bytes);
 }
 
-/// Systems begin with 1,024; server and client of a test share a process.
+/// The default limit is 1,024; server and client of a test share a process.
 enum { MANY_DESCRIPTORS = 20000 };
 
 void harness_begin(void) {

@@ -9,7 +9,7 @@ typedef struct reading {
     json_vectors *file;
     size_t depth;
     size_t from;
-    bool is_case; // reads one case's members, not the file's cases
+    bool is_case; // reads one case's members, not the list of cases
 } reading;
 
 static void take_value(reading *read, size_t from, size_t end) {

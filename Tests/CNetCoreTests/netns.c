@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// One order on its way.
+/// A request message under construction.
 typedef struct order {
     struct nlmsghdr header;
     uint8_t rest[512];
@@ -75,7 +75,7 @@ static void nest_end(order *made, size_t at) {
     memcpy((uint8_t *)made + at, &length, sizeof length);
 }
 
-/// Sends an order and waits until it was carried out.
+/// Sends a request and waits until the kernel has executed it.
 static void carry_out(const order *made, const char *what) {
     // One for all orders; it is made in the test's own namespace.
     static int fd = -1;

@@ -15,7 +15,7 @@ nc_multipart_reader *parts_reader(nc_multipart *form) {
     return reader;
 }
 
-/// Reads on in pieces until something else than NC_PULL_MORE comes.
+/// Continues in pieces until the result is not NC_PULL_MORE.
 nc_pull parts_read(nc_multipart_reader *reader, nc_buf *out, size_t piece_bytes) {
     uint8_t piece[256];
     size_t filled = 0;

@@ -93,7 +93,7 @@ void scripted_strike(scripted_stage *stage) {
 
 nc_engine *scripted_engine(const scripted_stage *stage, nc_trace trace, nc_loop_client client) {
     nc_engine *engine = NULL;
-    // An engine that knew the cookie already would not pass the point at which the jar changes.
+    // With the cookie already in the jar, the engine would not pass the point at which the jar changes.
     (void)unlink(stage->jar_path);
     const nc_engine_options options = {.trust = stage->trust,
                                        .cookies = NC_COOKIES_FILE,

@@ -1,4 +1,4 @@
-/// The list of where else origins may be had: fields, places, and its text (RFC 7838).
+/// The Alt-Svc cache: fields, alternative services, and the text format (RFC 7838).
 #include "harness.h"
 
 #include "net/alt_svc.h"
@@ -45,7 +45,7 @@ static const char *shown(const nc_alt_svc *list) {
 static void alt_svc__a_field_is_taken_as_the_grammar_says_or_not_at_all(void **state) {
     static const struct {
         const char *field;
-        const char *shown; // NULL: nothing is taken in, and what was known stays
+        const char *shown; // NULL: nothing is accepted, and known entries stay
     } rows[] = {
         {"h2=\"b.example:8443\"", "h2 b.example:8443+86400"},
         {"h2=\":8443\"", "h2 a.example:8443+86400"},
@@ -142,7 +142,7 @@ static void alt_svc__one_that_failed_is_not_found_for_a_while_whatever_is_said(v
     assert_true(note(&list, "a.example", "h2=\":1\", h2=\":3\""));
     assert_int_equal(find(&list, "a.example", ANY, now_s)->place.port, 3);
     assert_int_equal(find(&list, "a.example", ANY, now_s + NC_ALT_SVC_AVOIDED_S)->place.port, 1);
-    assert_int_equal(find(&list, "a.example", ANY, now_s - 1)->place.port, 1); // The clock was set back.
+    assert_int_equal(find(&list, "a.example", ANY, now_s - 1)->place.port, 1); // the clock was set back
     nc_alt_svc_deinit(&list);
 }
 
@@ -181,7 +181,7 @@ static void alt_svc__grows_to_its_limits_and_no_further(void **state) {
         assert_true(note(&list, host, field));
     }
     assert_int_equal(list.count, NC_ALT_SVC_MAX_EACH + NC_ALT_SVC_MAX_PER_SITE);
-    assert_null(find(&list, "host-49.example.com", ANY, now_s)); // it would have ended first
+    assert_null(find(&list, "host-49.example.com", ANY, now_s)); // it would have expired first
     assert_non_null(find(&list, "host-50.example.com", ANY, now_s));
     assert_non_null(find(&list, "a.example", ANY, now_s));
     nc_alt_svc_deinit(&list);
@@ -223,7 +223,7 @@ static void alt_svc__its_text_is_libcurls_and_reads_back(void **state) {
                               "h2 a.example 443 h1 [::1] 80 \"20270116 08:00:00\" 0 0\n");
     assert_non_null(
         strstr((const char *)text.data,
-               "h2 [2001:db8::1] 443 h2 [2001:db8::1] 1 \"20270116 08:00:00\" 0 0\nh2 a.example")); // by origin
+               "h2 [2001:db8::1] 443 h2 [2001:db8::1] 1 \"20270116 08:00:00\" 0 0\nh2 a.example")); // sorted by origin
     text.length--;
     assert_status(nc_alt_svc_read(&again, nc_buf_slice(&text), now_s, &line), NC_OK);
     assert_status(nc_alt_svc_read(&again, nc_buf_slice(&text), now_s, &line),

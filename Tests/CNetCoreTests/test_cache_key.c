@@ -11,7 +11,7 @@ static nc_cache_key_parts parts_of(const char *url) {
     return (nc_cache_key_parts){.url = nc_slice_of(url)};
 }
 
-/// The description as nc_cache_key_explain() shows it.
+/// Compares the canonical form that nc_cache_key_explain() prints.
 static void assert_explained(const nc_cache_key_parts *parts, const char *expected) {
     nc_buf bytes = nc_buf_init(10000);
     nc_buf lines = nc_buf_init(10000);
@@ -208,7 +208,7 @@ static void key__tells_presence_from_emptiness(void **state) {
     nc_params_deinit(&empty);
 }
 
-/// `count` values, added forwards or backwards, of long or short texts.
+/// Adds `count` values, forwards or backwards, with long or short texts.
 static void fill_many(nc_params *params, size_t count, bool is_backwards, nc_params_kind kind, size_t length) {
     char name[64];
     nc_params_begin(params, text("x"), kind);

@@ -1,5 +1,5 @@
-/// Requests that differ never describe themselves alike: every way to cut one text into the pieces of a request, over
-/// many texts, and no description twice. NETCORE_TUPLES sets how many tuples (script/torture keys).
+/// Different requests have different canonical forms. The test cuts many texts in every way into the pieces of a
+/// request, and finds no canonical form twice. NETCORE_TUPLES sets the number of tuples (script/torture keys).
 #include "harness.h"
 #include "torture.h"
 
@@ -12,22 +12,22 @@ enum {
     PIECES = 5,
     SHAPES = 8,
     DEFAULT_TUPLES = 100000,
-    /// Ways to choose PIECES - 1 cuts, in order, from TEXT_BYTES + 1 places.
+    /// Ways to choose PIECES - 1 ordered cuts from TEXT_BYTES + 1 positions.
     CUTS = 495,
 };
 
-/// Bytes that the layout itself is made of: tags, lengths, ends of lines, and two letters.
+/// The bytes of the layout: tags, lengths, line ends, and two letters.
 static const uint8_t alphabet[] = {'m', 'u', 'h', 'p', 's', 'n', 'o', 'a', 'e',  'w',
                                    'b', 'z', 0,   1,   2,   3,   4,   5,   0x80, 0xFF};
 
-/// The pieces of tuple number `index`: a shape, a text, and the places where it is cut. No two numbers give the same.
+/// The pieces of tuple `index`: a shape, a text, and its cuts. Each number gives another tuple.
 typedef struct tuple {
     size_t shape;
     uint8_t text[TEXT_BYTES];
     nc_slice pieces[PIECES];
 } tuple;
 
-/// All non-decreasing rows of cuts, made once.
+/// All non-decreasing sequences of cuts, computed once.
 static uint8_t cuts[CUTS][PIECES - 1];
 
 static void make_cuts(void) {
@@ -95,7 +95,7 @@ static void add_parameters(nc_params *params, const tuple *from) {
         nc_params_add_string(params, pieces[0], pieces[1]);
         nc_params_end(params);
         break;
-    case 6: // no value at all
+    case 6: // no value
         nc_params_add_null(params, pieces[0]);
         nc_params_add_boolean(params, pieces[1], true);
         break;
@@ -138,8 +138,8 @@ static void describe(nc_buf *out, nc_params *params, uint64_t index) {
     assert_status(nc_cache_key_describe(out, &parts, &err), NC_OK);
 }
 
-/// Pieces that a shape leaves out would give two tuples one request; they go into the URL or the user's name, which all
-/// have. Shapes 0, 1, 5 and 6 leave out the third piece when they have no body.
+/// Returns false if a shape omits a piece, because two tuples would be the same request. The pieces of the URL and
+/// the user's name are always used. Shapes 0, 1, 5 and 6 omit the third piece if they have no body.
 static bool is_complete(const tuple *from) {
     bool uses_third = from->shape == 2 || from->shape == 3 || from->shape == 4 || from->shape % 2 != 0;
     return uses_third || from->pieces[2].length == 0;

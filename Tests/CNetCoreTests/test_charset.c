@@ -95,7 +95,7 @@ static void charset__converts_or_tells_the_place(void **state) {
     }
 }
 
-/// The definition, written the slow way: decode, then forbid.
+/// The slow definition: decode, then reject.
 static bool is_utf8_scalar(const uint8_t *b, size_t length) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     uint32_t value = length == 2 ? b[0] & 0x1Fu : length == 3 ? b[0] & 0x0Fu : b[0] & 0x07u;

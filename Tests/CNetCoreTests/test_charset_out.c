@@ -1,4 +1,4 @@
-/// From UTF-8 to other charsets.
+/// Conversion from UTF-8 to other charsets.
 #include "harness.h"
 
 #include <string.h>

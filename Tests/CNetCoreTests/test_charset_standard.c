@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// FNV-1a over the UTF-8 of every character in the standard's index, a line each; "!" where it has none. The sums were
+/// FNV-1a over the UTF-8 of every character in the standard's index, one a line; "!" for a gap. The sums were
 /// computed from the standard's index files (of 2026).
 static const struct {
     const char *name;
@@ -108,7 +108,7 @@ static uint64_t add_to_sum(uint64_t sum, nc_slice text) {
     return sum;
 }
 
-/// Adds the text of `bytes`, or "!" when they are refused, and a line feed.
+/// Adds the text of `bytes`, or "!" if they are rejected, and a line feed.
 static uint64_t add_text(uint64_t sum, nc_slice bytes, const char *charset) {
     nc_buf out = nc_buf_init(64);
     bool is_text = nc_charset_to_utf8(&out, bytes, nc_slice_of(charset), NULL) == NC_OK;
@@ -166,7 +166,7 @@ static void charset__longer_sequences_are_the_standards(void **state) {
     assert_true(kanji == 0x614d442c51b6141eu);
 }
 
-/// A label as it may be written: in capitals, with blanks around it.
+/// Returns a spelling of a label in capitals, with surrounding blanks.
 static nc_slice dressed(char out[80], const char *label, size_t length) {
     int written = snprintf(out, 80, " \t\n\f\r%.*s \r", (int)length, label);
     for (int i = 0; i < written; i++) {
@@ -218,7 +218,7 @@ static void charset__iso_2022_jp_escapes_are_strict(void **state) {
     (void)state;
     static const struct {
         const char *bytes;
-        const char *text; // NULL: refused at `offset`
+        const char *text; // NULL: rejected at `offset`
         int64_t offset;
     } rows[] = {
         {"\x1B(J\\~\x1B(I1\x1B(B\\~", "\xC2\xA5\xE2\x80\xBE\xEF\xBD\xB1\\~", 0},

@@ -62,7 +62,7 @@ typedef struct row {
     const char *text;
     size_t length;
     nc_status status;
-    int64_t offset; // of the first wrong byte
+    int64_t offset; // of the first invalid byte
     const char *told;
     bool is_whole;
 } row;
@@ -187,7 +187,7 @@ static void chunked__takes_a_byte_behind_a_size_by_its_kind(void **state) {
         bool is_digit = strchr("0123456789abcdefABCDEF", byte) != NULL && byte != 0;
         bool is_skipped = byte == ' ' || byte == '\t' || byte == ';';
         assert_int_equal(out.is_whole, is_skipped);
-        // A digit makes the chunk longer than what there is, a CR is one too many.
+        // A digit makes the chunk longer than its data; a CR is one too many.
         assert_int_equal(out.offset, is_skipped || is_digit ? -1 : byte == '\r' ? 2 : 1);
         nc_buf_deinit(&out.text);
     }
@@ -221,7 +221,7 @@ static void chunked__fails_again_in_the_same_way(void **state) {
     nc_chunked_deinit(&chunked);
 }
 
-/// "SIZE;eeee…" with so many bytes of extension, and content if there is any.
+/// Appends "SIZE;eeee…" with that many bytes of extension, and content if there is any.
 static void append_chunk(nc_buf *out, size_t size, size_t extension) {
     char line[32];
     (void)snprintf(line, sizeof line, "%zx", size);

@@ -1,4 +1,4 @@
-/// Single content codings: each format's beginning, end and faults.
+/// Single content codings: each format's start, end and errors.
 #include "coded.h"
 
 #include <curl/curl.h>
@@ -62,7 +62,7 @@ static void coding__body_that_ends_after_any_byte_is_cut_short(void **state) {
 
 static void coding__flipped_bit_never_changes_the_text_unseen(void **state) {
     (void)state;
-    // gzip, zlib and zstd bring a checksum; raw deflate and br have none.
+    // gzip, zlib and zstd have a checksum; raw deflate and br have none.
     static const size_t checked[] = {0, 1, 4};
     size_t refused = 0;
     for (size_t i = 0; i < sizeof checked / sizeof *checked; i++) {
@@ -186,7 +186,7 @@ static void coding__nothing_at_all_is_an_empty_body(void **state) {
     }
     nc_buf nothing = coded_deflate(nc_slice_of(""), CODED_GZIP);
     coded_assert_plain("gzip", nc_buf_slice(&nothing), nc_slice_of(""));
-    // The outer gzip is whole, the inner one never began.
+    // The outer gzip is complete, the inner one never started.
     coded_assert_status("gzip, gzip", nc_buf_slice(&nothing), NC_ERR_CUT_SHORT);
     nc_buf_deinit(&nothing);
 }
@@ -201,14 +201,14 @@ static void coding__refuses_what_is_not_the_format(void **state) {
     coded_assert_status("gzip", nc_buf_slice(&zlib.bytes), NC_ERR_BAD_CODING);
     // FDICT requires a preset dictionary, which HTTP does not have.
     coded_assert_status("deflate", nc_slice_make("\x78\xBB\0\0\0\1\x03\0", 8), NC_ERR_BAD_CODING);
-    // A header whose check fails is read as raw deflate, and fails there.
+    // A header whose check fails is decoded as raw deflate, and fails there.
     coded_assert_status("deflate", nc_slice_make("\x78\x9D\x03\0\0\0\0\1", 8), NC_ERR_BAD_CODING);
     nc_buf_deinit(&zlib.bytes);
 }
 
 static void coding__raw_deflate_is_told_by_two_bytes(void **state) {
     (void)state;
-    // A stored block with a bit set in its padding: the first byte could be zlib's, with the second it cannot.
+    // A stored block with a bit set in its padding. The first byte could be zlib's, but the second cannot.
     coded_assert_plain("deflate", nc_slice_make("\x08\1\0\xFE\xFFx\3\0", 8), nc_slice_of("x"));
 }
 
@@ -224,7 +224,7 @@ static void coding__zstd_takes_frames_of_8_mib_windows_at_most(void **state) {
     coded_assert_plain("zstd", nc_slice_make("\x28\xB5\x2F\xFD\0\x68\x09\0\0x", 10), nc_slice_of("x"));
     coded_assert_status("zstd", nc_slice_make("\x28\xB5\x2F\xFD\0\x69\x09\0\0x", 10), NC_ERR_BAD_CODING);
     coded_assert_status("zstd", nc_slice_make("\x28\xB5\x2F\xFD\0\x70\x09\0\0x", 10), NC_ERR_BAD_CODING);
-    // The numbers of formats from before RFC 8878 (0.7 and 0.5), and almost a skippable frame's.
+    // The magic numbers of formats before RFC 8878 (0.7 and 0.5), and almost a skippable frame's.
     coded_assert_status("zstd", nc_slice_of("\x27\xB5\x2F\xFD"), NC_ERR_BAD_CODING);
     coded_assert_status("zstd", nc_slice_of("\x25\xB5\x2F\xFD"), NC_ERR_BAD_CODING);
     coded_assert_status("zstd", nc_slice_of("\x60\x2A\x4D\x18"), NC_ERR_BAD_CODING);
@@ -251,7 +251,7 @@ static void coding__zstd_block_comes_out_before_the_next_arrives(void **state) {
     if (!nc_coding_has_zstd()) {
         return;
     }
-    // One block of 128 KiB, the same byte over and over, with more to follow.
+    // One block of 128 KiB with one repeated byte, with more to follow.
     nc_coding *coding = coded_chain("zstd");
     nc_buf out = nc_buf_init(1 << 20);
     assert_status(nc_coding_feed(coding, nc_slice_make("\x28\xB5\x2F\xFD\0\x68\x02\0\x10z", 10), NULL), NC_OK);

@@ -1,4 +1,4 @@
-/// Chains of content codings: the list, the order, bombs, pauses and misuse.
+/// Chains of content codings: the list, the order, decompression bombs, pauses and misuse.
 #include "coded.h"
 
 #include <malloc.h>
@@ -152,7 +152,7 @@ static void coding__chain_has_a_limit(void **state) {
 
 /* --- bombs --- */
 
-/// Two gzips around 1 GiB of zeros and no end: a mebibyte that deflates to itself on and on, repeated.
+/// Two gzips around 1 GiB of zeros without an end: the deflate output of a mebibyte, repeated.
 static nc_buf make_bomb(void) {
     nc_buf zeros = nc_buf_init(MEBIBYTE);
     assert_status(nc_buf_reserve(&zeros, MEBIBYTE), NC_OK);
@@ -164,7 +164,7 @@ static nc_buf make_bomb(void) {
     for (size_t i = 0; i < 2; i++) {
         stream.next_in = zeros.data;
         stream.avail_in = MEBIBYTE;
-        // Nothing after a full flush refers to what was before it.
+        // Data after a full flush never refers to data before it.
         assert_int_equal(deflate(&stream, Z_FULL_FLUSH), Z_OK);
         inner.length = inner.length == 0 ? stream.total_out : inner.length;
     }
@@ -196,7 +196,7 @@ static void coding__bomb_stops_early_in_constant_memory(void **state) {
         assert_true(piece.length > 0 && piece.length <= NC_CODING_PIECE_BYTES);
         assert_true(piece.data[0] == 0 && piece.data[piece.length - 1] == 0);
         decoded += piece.length;
-        // Windows are made with the first piece; from then on nothing grows.
+        // Windows are allocated with the first piece; later nothing grows.
         allocations = allocations == 0 ? harness_allocations() : allocations;
         assert_int_equal(harness_allocations(), allocations);
     }
@@ -279,7 +279,7 @@ static void coding__padding_has_a_limit(void **state) {
 
 /* --- pauses --- */
 
-/// Text that does not shrink much, so that input remains while pieces come out.
+/// Text with low compression, so that input remains while pieces are emitted.
 static nc_buf make_long_text(void) {
     nc_buf text = nc_buf_init(MEBIBYTE);
     uint32_t random = 1;

@@ -1,4 +1,4 @@
-/// Dates of cookies by RFC 6265, 5.1.1: the spellings that servers use, and what is no date.
+/// Cookie dates (RFC 6265, section 5.1.1): the spellings that servers use, and invalid dates.
 #include "harness.h"
 
 #include "http/cookie_date.h"

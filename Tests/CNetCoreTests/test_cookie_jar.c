@@ -7,7 +7,7 @@
 
 enum { NOW_S = 1700000000, DAY_S = 86400 };
 
-/// A jar and where its owner is.
+/// A jar and the URL of its requests.
 typedef struct scene {
     nc_cookie_jar jar;
     nc_cookie_place place;
@@ -49,7 +49,7 @@ static const char *sent(scene *one) {
 
 static const struct {
     const char *field;
-    int64_t lives_s; // 0: it is not kept; -1: as long as the session
+    int64_t lives_s; // 0: not stored; -1: a session cookie
 } lifetimes[] = {
     {"a=1", -1},
     {"a=1; Max-Age=60", 60},
@@ -168,7 +168,7 @@ static void jar__long_pairs_are_ignored_and_long_attributes_skipped(void **state
     begin(&one);
     memset(field + 2, 'v', MAX - 1);
     field[MAX + 1] = '\0';
-    assert_true(store(&one, field)); // name and value are 4096 bytes
+    assert_true(store(&one, field)); // name and value have 4096 bytes
     assert_int_equal(strlen(sent(&one)), MAX + 1);
     field[MAX + 1] = 'v';
     field[MAX + 2] = '\0';
@@ -176,7 +176,7 @@ static void jar__long_pairs_are_ignored_and_long_attributes_skipped(void **state
     char path[2000] = "p=1; Path=/";
     memset(path + 11, 'x', 1024);
     path[11 + 1024] = '\0';
-    assert_true(store(&one, path)); // ignored, so that the path is the default one
+    assert_true(store(&one, path)); // ignored, so the default path applies
     assert_non_null(strstr(sent_to(&one, "www.a.example", "/x"), "p=1"));
     path[11 + 1023] = '\0';
     assert_true(store(&one, path));
@@ -218,7 +218,7 @@ static void jar__cookies_go_to_the_hosts_and_paths_that_they_name(void **state) 
     assert_string_equal(sent_to(&one, "::1", "/"), "v6=1");
     one.place.host = nc_slice_of("co.uk");
     assert_true(store(&one, "suffix=1; Domain=co.uk; Path=/"));
-    assert_string_equal(sent_to(&one, "co.uk", "/"), "suffix=1"); // for the host alone
+    assert_string_equal(sent_to(&one, "co.uk", "/"), "suffix=1"); // only for this host
     assert_string_equal(sent_to(&one, "shop.co.uk", "/"), "");
     end(&one);
 }
@@ -231,7 +231,7 @@ static void jar__longer_paths_come_first_and_then_older_cookies(void **state) {
     (void)store(&one, "second=1; Path=/; Domain=a.example");
     (void)store(&one, "long=1; Path=/x/y");
     (void)store(&one, "third=1; Path=/");
-    (void)store(&one, "first=2; Path=/"); // keeps its age
+    (void)store(&one, "first=2; Path=/"); // keeps its creation time
     assert_string_equal(sent(&one), "long=1; first=2; second=1; third=1");
     (void)store(&one, "first=; Path=/; Max-Age=0");
     (void)store(&one, "first=3; Path=/");
@@ -244,7 +244,7 @@ static void jar__a_cookie_is_told_from_others_by_name_domain_and_path(void **sta
     (void)state;
     begin(&one);
     assert_true(store(&one, "a=1; Path=/"));
-    assert_true(store(&one, "a=2; Path=/; Domain=www.a.example")); // for hosts below, too: another cookie
+    assert_true(store(&one, "a=2; Path=/; Domain=www.a.example")); // also for subdomains: another cookie
     assert_true(store(&one, "A=3; Path=/"));
     assert_true(store(&one, "a=4; Path=/x"));
     assert_true(store(&one, "a=5; Path=/x/"));

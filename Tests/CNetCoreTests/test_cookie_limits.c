@@ -64,7 +64,7 @@ static void jar__a_change_costs_no_more_in_a_full_jar(void **state) {
         set_at(&jar, 1000, name, 10 + (size_t)i, "");
         assert_true(is_sent(&jar, 1000, name));
     }
-    // Its own site's cookies, and a head of each site that has too much when one has to leave.
+    // The site's own cookies, and the list head of each site above its share when one is evicted.
     assert_true((jar.visits - before) / 100 < 150);
     before = jar.visits;
     for (int i = 0; i < 100; i++) {
@@ -141,7 +141,7 @@ static void jar__expired_cookies_leave_before_others_and_secure_ones_last(void *
     bool has_changed = false;
     const nc_cookie_place later = {nc_slice_of("site-1.example"), nc_slice_of("/"), true, NOW_S + 10};
     assert_status(nc_cookie_jar_store(&jar, &later, nc_slice_of("newer=1; Path=/"), &has_changed), NC_OK);
-    assert_true(is_sent(&jar, 1, "c1")); // c5 has left
+    assert_true(is_sent(&jar, 1, "c1")); // c5 was evicted
     assert_int_equal(jar.count, NC_JAR_MAX_COOKIES_PER_SITE);
     nc_cookie_jar_deinit(&jar);
 }

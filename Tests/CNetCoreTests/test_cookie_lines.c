@@ -1,4 +1,4 @@
-/// Cookies as lines of text: which lines are good, what they put into a jar, and that they come out as they went in.
+/// Cookies as lines of text: valid lines, the resulting jar, and the unchanged output.
 #include "harness.h"
 
 #include "http/cookie_lines.h"
@@ -101,7 +101,7 @@ static void lines__whose_time_is_over_remove_the_cookie_that_they_name(void **st
                   "");
 }
 
-/// libcurl before 8.18 writes the default path with a slash at its end.
+/// libcurl before 8.18 writes the default path with a trailing slash.
 static void lines__with_an_old_default_path_are_replaced_by_the_server_regression_4(void **state) {
     nc_cookie_jar jar;
     nc_buf out = nc_buf_init(1 << 12);

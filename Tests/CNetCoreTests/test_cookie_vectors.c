@@ -1,9 +1,9 @@
-/// The jar against the vectors of the working group that wrote RFC 6265 (github.com/abarth/http-state,
-/// tests/data/parser.json), which are in Tests/Vectors/cookies.json: each row's Set-Cookie lines come as a response of
-/// http://home.example.org/cookie-parser, and "sent" is what the next request has to bring.
+/// The jar against the test vectors of RFC 6265's working group (github.com/abarth/http-state,
+/// tests/data/parser.json) in Tests/Vectors/cookies.json. Each row's Set-Cookie lines are a response of
+/// http://home.example.org/cookie-parser, and "sent" is the Cookie field of the next request.
 ///
-/// Dates that have to lie ahead are moved by 100 years. "jar" is what the jar sends where it does not do the same, and
-/// "why" the reason; docs/engine.md sums them up.
+/// Dates that must be in the future are moved by 100 years. "jar" is the jar's own result if it differs, and "why"
+/// the reason; docs/engine.md summarizes them.
 #include "fixture.h"
 #include "vectors.h"
 
@@ -13,7 +13,7 @@
 #define ORIGIN "home.example.org"
 #define RESULT "/cookie-parser-result"
 
-/// A response with these lines, each a Set-Cookie field. The texts may hold any byte but LF.
+/// Scripts a response with these lines, each a Set-Cookie field. The texts may have any byte except LF.
 static void script_lines(fixture *f, nc_slice lines) {
     nc_buf reply = nc_buf_init(1 << 16);
     nc_buf_append(&reply, nc_slice_of("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"));
@@ -35,7 +35,7 @@ static void script_lines(fixture *f, nc_slice lines) {
     nc_buf_deinit(&reply);
 }
 
-/// Asks the server as the host and path of `url`, which has no port: "http://host/path" or "/path" at the origin.
+/// Sends a request for the host and path of `url`, which has no port: "http://host/path" or "/path" at the origin.
 static answer get(fixture *f, nc_slice url) {
     static const char scheme[] = "http://";
     const nc_connect_to override = {.to_host = nc_slice_of("127.0.0.1")};

@@ -30,7 +30,7 @@ static void plain_free(void *block, const char *file, int line) {
     free(block);
 }
 
-/// RFC 1321, A.5, and FIPS 180-4's examples.
+/// The examples of RFC 1321, A.5, and FIPS 180-4.
 static const struct {
     const char *text;
     const char *md5;
@@ -70,7 +70,7 @@ static void *digest_abc(void *result) {
     return NULL;
 }
 
-/// The first case: nothing is fetched yet.
+/// The first case, before any digest is fetched.
 static void digest__is_fetched_by_many_threads_at_once(void **state) {
     (void)state;
     enum { THREADS = 8 };
@@ -148,7 +148,7 @@ static void digest__allocates_nothing_once_it_is_made(void **state) {
     for (int i = 0; i < 100; i++) {
         assert_status(nc_digest_of(bytes, digest, nc_slice_of("abc"), NULL), NC_OK);
     }
-    // OpenSSL 3.0 renews the state of MD5 for each; later versions need not.
+    // OpenSSL 3.0 allocates MD5's state for each digest; later versions need not.
     assert_true(atomic_load(&openssl_allocations) - openssl <= 100);
     assert_int_equal(harness_allocations(), ours);
     nc_digest_free(digest);
@@ -181,7 +181,7 @@ static void digest__survives_each_allocation_failure(void **state) {
     assert_true(each_allocation_failure(make_one, NULL) >= 1);
 }
 
-/// Runs the program with this configuration of OpenSSL; its output is compared line by line.
+/// Runs the program with this OpenSSL configuration, and compares its output line by line.
 static void check_program(const char *configuration, const char *expected) {
     char path[] = "/tmp/netcore-openssl-XXXXXX";
     int file = mkstemp(path);

@@ -12,7 +12,7 @@
 static const nct_reply whole = {.headers = STRONG, .pattern_length = 20000, .answers_ranges = true};
 
 static nct_reply cut_after(size_t body_bytes) {
-    // The head of `whole` is shorter than this; a little more or less does not matter to any case.
+    // The head of `whole` is shorter than this. The exact size does not matter.
     return (nct_reply){
         .headers = STRONG, .pattern_length = 20000, .is_cut = true, .cut_after = 120 + body_bytes, .ending = NCT_CLOSE};
 }
@@ -133,7 +133,7 @@ static void download__begins_anew_when_told_to(void **state) {
     fetching_stop(&on);
 }
 
-/// A partial of a resource with these fields is resumed, or not.
+/// Checks if a partial file of a resource with these fields is resumed.
 static void check_validator(const char *headers, bool trusts, bool is_resumed) {
     fetching on;
     fetching_start(&on);
@@ -321,7 +321,7 @@ static void download__completes_on_416_when_all_is_there(void **state) {
     fetching_stop(&on);
 }
 
-/// As a kill does: more lies there than is proven.
+/// As after a kill: the file is longer than its last checkpoint.
 static void leave_a_tail(const fetching *on) {
     static const char tail[12345] = "stale";
     FILE *file = fopen(on->partial, "ab");
@@ -404,7 +404,7 @@ static void download__is_refused_what_it_cannot_be(void **state) {
     nc_download_sink sink = {0};
     nc_request request = fixture_request(&on.f, "/file");
     nc_download_options options = {.request = &request, .path = nc_slice_of(on.file)};
-    assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_USAGE); // As of a transfer's.
+    assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_USAGE); // as of a transfer
     assert_non_null(strstr(err.message, "on_done"));
     sink = fetch_sink(&on);
     request.header_count = 1; // but there is no array

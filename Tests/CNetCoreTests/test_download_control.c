@@ -155,7 +155,7 @@ static void cancel__keeps_and_proves_what_is_there(void **state) {
     fetching_stop(&on);
 }
 
-/// Cancels a download while what is there is looked through.
+/// Cancels a download while the partial file is checked.
 typedef struct looking {
     nc_file_ops ops;
     nc_file_ops system;
@@ -172,7 +172,7 @@ static void cancel__while_what_is_there_is_looked_through_keeps_it(void **state)
     (void)state;
     fetching on;
     looking at = {.system = nc_file_ops_system(), .on = &on};
-    at.ops = at.system; // The system's have no use for a context.
+    at.ops = at.system; // the system's operations ignore the context
     at.ops.ctx = &at;
     at.ops.read_at = read_and_cancel;
     const nc_engine_options options = {.file_ops = &at.ops};
@@ -227,7 +227,7 @@ static void place__of_a_path_that_cannot_be_fails_what_has_asked_alone(void **st
     nc_download_pause(on.f.engine, on.id);
     nc_transfer_info info = {0};
     while (on.done.count == 0 && (nc_engine_list(on.f.engine, &info, 1) != 1 || !info.is_paused)) {
-    } // Orders arrive in order: the first one has by now.
+    } // commands arrive in order, so the first one is done
     nc_download_resume(on.f.engine, on.id);
     nct_server_release_stalled(on.f.server);
     assert_fetched(fetch_end(&on), NC_OK);
@@ -279,7 +279,7 @@ static void pause__holds_it_until_it_is_resumed(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
-    // Paused before it begins: nothing of the body is taken, although all of it was sent.
+    // Paused before it starts: no body byte is read, although all were sent.
     fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL});
     fetch_begin(&on, &(nc_download_options){.asks_destination = true});
     gate_wait(&on.head);
@@ -307,7 +307,7 @@ static void resume_too_early(fetching *on) {
     nc_engine_pause(on->f.engine, info.id);
     nc_engine_resume(on->f.engine, info.id);
     nc_engine_resume_from(on->f.engine, info.id, NC_REST_VERDICT);
-    for (int i = 0; i < 3; i++) { // The loop has had its rounds by then.
+    for (int i = 0; i < 3; i++) { // the loop has run its rounds by then
         nc_transfer_id id = 0;
         nc_response *response = NULL;
         assert_status(nc_engine_submit(on->f.engine, &other, NULL, &id, NULL), NC_OK);

@@ -12,17 +12,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// A body that comes in a few drips, so that it is proven more than once.
+/// A body in a few slow pieces, so that it has several checkpoints.
 enum { BODY_BYTES = 48000, DRIP_BYTES = 8000, DRIP_MS = 2 };
 
 /// A server in another process, so that later children have one thread.
 typedef struct scene {
     pid_t server;
-    int orders; // closed, the server ends
+    int orders; // closing it ends the server
     unsigned port;
     place at;
     char file[100];
-    char folder[100]; // for the part; empty for beside the file
+    char folder[100]; // of the partial file; empty: beside the file
 } scene;
 
 static void serve(int answers, int orders) {
@@ -152,7 +152,7 @@ static bool was_killed(int how) {
     return true;
 }
 
-/// Runs a child that is killed at its n-th operation; true when it was.
+/// Runs a child that is killed at its n-th operation. Returns true if it was killed.
 static bool run_and_kill(const scene *on, uint64_t nth, int code) {
     int how = 0;
     pid_t child = fork();
@@ -160,7 +160,7 @@ static bool run_and_kill(const scene *on, uint64_t nth, int code) {
     if (child == 0) {
         static faulty_files files;
         faulty_init(&files);
-        files.system.sync = sync_nothing; // A killed process's writes are kept by the system.
+        files.system.sync = sync_nothing; // the system keeps a killed process's writes
         faulty_arm(&files, nth, code);
         waiting one = run(on, "/slow", &files.ops, false);
         _exit(one.error.status == NC_OK ? 0 : 1);
@@ -174,7 +174,7 @@ static void download_slowly(void *ctx) {
     _exit(one.error.status == NC_OK ? 0 : 1);
 }
 
-/// As run_and_kill, at its n-th system call that touches files.
+/// Like run_and_kill(), at its n-th system call on files.
 static bool run_and_kill_traced(scene *on, uint64_t nth, bool is_after) {
     return was_killed(traced_run(download_slowly, on, nth, is_after));
 }
@@ -221,7 +221,7 @@ static void kill_in(scene *on, uint64_t wanted, uint64_t stride, bool is_traced)
         bool is_killed = true;
         for (uint64_t nth = 1 + round % stride; is_killed && kills < wanted; nth += stride) {
             is_killed = kill_at(on, nth, (nth + round) % 2 != 0, is_traced);
-            // Every third is killed a second time, while it resumes.
+            // Every third one is killed again while it resumes.
             if (is_killed && nth % 3 == 0) {
                 (void)kill_at(on, 1 + torture_mix(round, nth) % 40, true, is_traced);
                 kills++;
@@ -384,7 +384,7 @@ static void download__syncs_before_it_claims_and_before_it_renames(void **state)
     assert_status(run(&on, "/fast", &files.ops, false).error.status, NC_OK);
     const char *moved = strrchr(files.log, 'r');
     assert_non_null(moved);
-    // The file's bytes, then its new name, then the names of its directory.
+    // The order: the file's bytes, its new name, the directory.
     assert_true(moved > files.log && moved[-1] == 's');
     assert_non_null(strpbrk(moved, "sd"));
     faulty_init(&files);

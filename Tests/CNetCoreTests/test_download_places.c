@@ -198,7 +198,7 @@ static void check_elsewhere(const char *path, const char *placed, const char *wa
     fetched got = fetch_end(&on);
     assert_int_equal(chdir(before), 0);
     assert_fetched(got, NC_OK);
-    assert_string_equal(got.path, wanted); // As it was given.
+    assert_string_equal(got.path, wanted); // as passed
     assert_pattern(place_path(on.at.root, wanted), 20000);
     assert_int_equal(place_count(on.at.store), 0);
     fetching_stop(&on);
@@ -211,7 +211,7 @@ static void download__to_a_relative_path_is_where_the_process_was_when_it_began(
     check_elsewhere("out", "sub/other", "sub/other");
 }
 
-/// The download fails with this, before or after it was asked for, and leaves `left` names.
+/// The download fails with this error, before or after its request, and leaves `left` names.
 static void check_failure(fetching *on, const nc_download_options *options, int code, size_t left) {
     fetched got = fetch(on, options);
     if (got.error.status != NC_ERR_FILE || got.error.native_code != code) {
@@ -237,7 +237,7 @@ static void download__says_clearly_why_there_is_no_place_for_it(void **state) {
     path[strlen(on.at.root) + 301] = '\0';
     options.path = nc_slice_of(path);
     check_failure(&on, &options, ENAMETOOLONG, 1);
-    snprintf(path, sizeof path, "%s/pipe", on.at.root); // A rename over it, or over /dev/null, would destroy it.
+    snprintf(path, sizeof path, "%s/pipe", on.at.root); // a rename would replace it, as it would /dev/null
     assert_int_equal(mkfifo(path, 0600), 0);
     options.path = nc_slice_of(path);
     check_failure(&on, &options, ESPIPE, 2);
@@ -302,14 +302,14 @@ static void download__leaves_a_part_without_a_record_alone(void **state) {
     check_left_alone(&on, &(nc_download_options){0});
     check_left_alone(&on, &(nc_download_options){.restarts = true});
     assert_int_equal(nct_server_request_count(on.f.server), 0);
-    nc_download_options options = into_root(&on); // Its name is known later.
+    nc_download_options options = into_root(&on); // its name is determined later
     check_left_alone(&on, &options);
     if (geteuid() == 0) {
         assert_int_equal(chown(on.partial, 1, 1), 0);
         check_left_alone(&on, &options);
         assert_int_equal(unlink(on.partial), 0);
     }
-    place_write(on.partial, nc_slice_of("")); // In which there is nothing to lose.
+    place_write(on.partial, nc_slice_of("")); // empty, so nothing can be lost
     assert_fetched(fetch(&on, &options), NC_OK);
     assert_pattern(on.file, 20000);
     assert_int_equal(place_count(on.at.root), 1);
@@ -433,7 +433,7 @@ static void inventory__lists_no_record_whose_part_is_gone(void **state) {
         &on, (nct_reply){
                  .headers = STRONG, .is_cut = true, .cut_after = 9000, .pattern_length = 20000, .ending = NCT_CLOSE});
     assert_fetched(fetch(&on, &(nc_download_options){0}), NC_ERR_CUT_SHORT);
-    // As a kill after the rename leaves it.
+    // As after a kill directly after the rename.
     assert_int_equal(rename(on.partial, on.file), 0);
     assert_status(nc_download_list(note, &found, nc_slice_of(on.at.root), NULL, &err), NC_OK);
     assert_int_equal(found.count, 0);
@@ -455,7 +455,7 @@ static void inventory__leaves_what_somebody_is_at(void **state) {
     assert_true(found.count == 1 && found.is_active);
     assert_status(nc_download_purge(&removed, nc_slice_of(on.at.root), INT64_MAX, NULL, &err), NC_OK);
     assert_int_equal(removed, 0);
-    // Nor does a second download of the same get in.
+    // A second download of the same file is rejected too.
     fetching other = on;
     nc_download_options options = {0};
     fetched second = fetch(&other, &options);

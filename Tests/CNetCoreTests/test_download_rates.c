@@ -1,4 +1,4 @@
-/// The rate of a download in segments, against a clock that the test drives.
+/// The rate of a segmented download with a driven clock.
 #include "driven.h"
 #include "fetched.h"
 

@@ -7,7 +7,7 @@
 
 #define STRONG "ETag: \"v1\"\r\n"
 
-/// Three shares, each of them worth a range.
+/// Three shares, each large enough for a range.
 enum { SHARE = 300000, LARGE = 3 * SHARE };
 
 static const nct_reply deaf = {.headers = STRONG, .pattern_length = LARGE};
@@ -19,7 +19,7 @@ static bool is_over(fetching *on) {
     return is_it;
 }
 
-/// Waits until a transfer has so many bytes; false when the download was over first.
+/// Waits until a transfer has that many bytes. Returns false if the download ended first.
 static bool wait_for_received(fetching *on, uint64_t bytes) {
     nc_transfer_info info[8];
     bool is_there = false;
@@ -55,7 +55,7 @@ static void segments__go_on_with_the_whole_answer_when_it_rests_on_a_border(void
     fetching_stop(&on);
 }
 
-/// Where the range of a request begins; 0 without one.
+/// Returns the start of the request's range; 0 without one.
 static uint64_t range_start(const nct_choice *choice) {
     size_t length = 0;
     char text[2048];

@@ -16,7 +16,7 @@
 static nc_file_ops system_ops;
 static int refusal;
 
-/// Records have mode 0600: the other user's cannot be opened, which a test that is run by root would not see.
+/// Records have mode 0600. Simulates that the other user's cannot be opened, because root can open it.
 static int open_own(void *ctx, int folder_fd, const char *name, int flags, mode_t mode) {
     if (strcmp(name, THEIRS) == 0) {
         errno = refusal;
@@ -168,7 +168,7 @@ static struct stat rights_of(const char *path) {
     return info;
 }
 
-/// An old file of this mode, of another owner where we may make one; what it is after a download over it.
+/// Checks the mode of an old file after a download over it; with another owner if the test may create one.
 static void check_rights(mode_t mode, mode_t wanted, const nc_engine_options *engine, bool is_elsewhere) {
     fetching on;
     fetching_start_with(&on, engine);
@@ -194,7 +194,7 @@ static void check_rights(mode_t mode, mode_t wanted, const nc_engine_options *en
 static void download__keeps_the_mode_and_the_owner_of_what_it_replaces(void **state) {
     (void)state;
     check_rights(0640, 0640, NULL, false);
-    check_rights(0666, 0666, NULL, false); // More than the usual umask leaves.
+    check_rights(0666, 0666, NULL, false); // more than the usual umask allows
     check_rights(0755, 0755, NULL, true);
     check_rights(06755, 0755, NULL, false); // set-user-ID would run downloaded bytes with the owner's rights
 }
@@ -256,7 +256,7 @@ static void download__over_a_private_file_is_private_from_its_first_byte(void **
     fetching_stop(&on);
 }
 
-/// A file that may be read only, which a test that is run by root would not see.
+/// Simulates a read-only file, because root can write it.
 static int open_to_read(void *ctx, const char *path, int flags, mode_t mode) {
     size_t length = strlen(path);
     if ((flags & O_ACCMODE) != O_RDONLY && length > 5 && strcmp(path + length - 5, "/file") == 0) {

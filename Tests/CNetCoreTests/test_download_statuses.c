@@ -1,4 +1,4 @@
-/// Which statuses are the file, where there is something of it already.
+/// The statuses whose body is the file, when a partial file exists.
 #include "fetched.h"
 
 #define STRONG "ETag: \"v1\"\r\n"

@@ -147,7 +147,7 @@ static void name__that_is_long_keeps_its_extension_and_whole_characters(void **s
     nc_buf_deinit(&out);
 }
 
-/// The name that `length` letters and an end make.
+/// Checks the name of `length` letters and an extension.
 static void assert_long_ends(size_t length, const char *end, const char *expected) {
     nc_buf name = nc_buf_init(1000);
     nc_buf out = nc_buf_init(1000);
@@ -412,10 +412,10 @@ static void record__makes_sense_or_is_none(void **state) {
     record.pieces[1].start = 61; // a gap
     assert_false(is_read(&record));
     record = sample();
-    record.pieces[0].proven = 61; // more than there is room for
+    record.pieces[0].proven = 61; // more than the segment's length
     assert_false(is_read(&record));
     record = sample();
-    record.total = 101; // the pieces end before it
+    record.total = 101; // the segments end before it
     assert_false(is_read(&record));
     record = sample();
     record.pieces[1].end = NC_LENGTH_UNKNOWN; // although the total is known

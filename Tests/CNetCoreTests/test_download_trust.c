@@ -26,7 +26,7 @@ static void begin_partial(fetching *on) {
     fetching_script(on, whole);
 }
 
-/// The download fails without a request, and the part is as it was.
+/// The download fails without a request, and the partial file is unchanged.
 static void assert_refused(fetching *on, const char *part) {
     struct stat before;
     struct stat behind;
@@ -76,7 +76,7 @@ static void download__of_ones_own_is_gone_on_with_in_a_sticky_directory(void **s
     fetching_stop(&on);
 }
 
-/// There is nothing that would have to be trusted.
+/// A new download need not trust any existing file.
 static void download__begins_in_a_directory_that_others_can_write_to(void **state) {
     (void)state;
     fetching on;
@@ -106,7 +106,7 @@ static void download__is_not_gone_on_with_from_a_file_that_others_can_write(void
     }
 }
 
-/// Only root can make another user's file; any other user's part in root's directory is in no test's reach.
+/// Only root can create another user's file. A test without root cannot reach another user's partial file.
 static void download__is_not_gone_on_with_from_another_users_file(void **state) {
     (void)state;
     for (size_t i = 0; i < 3 && geteuid() == 0; i++) {

@@ -29,12 +29,12 @@ static size_t write_answer(uint8_t *out, const uint8_t *last, size_t count) {
 }
 
 typedef struct names {
-    fixture f; // its server is at 127.0.0.1
+    fixture f; // its server listens on 127.0.0.1
     nct_server *doh;
     nc_trust *trust;
 } names;
 
-/// A server, and an engine for which "a.example" has these addresses.
+/// Starts a server, and an engine for which "a.example" has these addresses.
 static void start_for(names *n, nc_address_family family, const uint8_t *last, size_t count) {
     uint8_t message[128];
     char url[64];

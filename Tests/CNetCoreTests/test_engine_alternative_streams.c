@@ -120,7 +120,7 @@ static void expect_no_mixture(places *p, const nc_connect_to *override) {
     assert_answered(fixture_wait(&p->f, waiting), 200, "/slow");
     assert_answered(fixture_send(&p->f, &there), 200, "hi");
     assert_int_equal(atomic_load(&p->origin.count), 2);
-    assert_int_equal(atomic_load(&p->other.count), 1); // which is kept, as others are
+    assert_int_equal(atomic_load(&p->other.count), 1); // the connection is kept, as others are
 }
 
 static void engine__another_place_says_nothing_of_a_host_that_is_called_like_it(void **state) {
@@ -140,7 +140,7 @@ static void engine__an_override_says_nothing_of_a_host_that_is_called_like_its_p
     stop(&p);
 }
 
-/// HTTP/1.1, or HTTP/2 where the connection's member speaks that.
+/// Serves HTTP/1.1, or HTTP/2 if the connection negotiated it.
 static void serve_either(SSL *ssl, const tls_peer_connection *connection) {
     if (connection->peer->members[connection->index] == '2') {
         serve_streams(ssl, connection);
@@ -149,7 +149,7 @@ static void serve_either(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-/// `host` speaks HTTP/1.1, and then another name that leads to the same address and port speaks HTTP/2.
+/// `host` uses HTTP/1.1, then another name for the same address and port uses HTTP/2.
 static void expect_no_mixture_of_names(const char *host, bool has_override) {
     places p;
     const nc_connect_to place = {.to_host = nc_slice_of("127.0.0.1")};

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 typedef struct pair {
-    fixture f; // the origin: "localhost"
+    fixture f; // the origin, "localhost"
     nct_server *other;
-    nc_trust *trust; // in both
+    nc_trust *trust; // both servers' authorities
 } pair;
 
 /// Starts an origin that advertises the other server on "/alt". Each server sends its name as the body.
@@ -146,7 +146,7 @@ static void engine__another_place_is_not_to_blame_for_descriptors_that_are_used_
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){3, limit.rlim_max}), 0);
     answer one = fixture_send(&p.f, &request);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    assert_answered(one, 200, "origin"); // over the connection that is there
+    assert_answered(one, 200, "origin"); // over the existing connection
     assert_answered(fixture_send(&p.f, &request), 200, "other");
     stop(&p);
 }
@@ -158,7 +158,7 @@ static void engine__another_place_that_refuses_or_is_silent_leaves_time_for_the_
     uint16_t port = nct_server_port(p.other);
     nct_server_stop(p.other);
     assert_int_equal(nct_server_start(&p.other, NULL), 0);
-    expect_the_origin(&p, 0); // refused
+    expect_the_origin(&p, 0); // connection refused
     full_listener full = full_listener_start(0x7f000001, port);
     stop(&p);
 
@@ -205,7 +205,7 @@ static void engine__a_limit_of_connecting_does_not_go_on_once_the_origin_was_rea
     request.headers = &expects;
     request.header_count = 1;
     request.limits.connect_ms = 1000;
-    assert_answered(fixture_send(&p.f, &request), 417, ""); // to the request without the field
+    assert_answered(fixture_send(&p.f, &request), 417, ""); // response to the request without the field
     assert_int_equal(nct_server_connection_count(p.other), 1);
     stop(&p);
 }
@@ -309,7 +309,7 @@ static void engine__a_file_of_places_outlives_its_engine_and_is_private(void **s
     assert_non_null(mkdtemp(folder));
     (void)snprintf(path, sizeof path, "%s/services", folder);
     const nc_engine_options options = {.uses_alt_svc = true, .alt_svc_file = nc_slice_of(path)};
-    for (int round = 0; round < 2; round++) { // a file that is made, then one that is there and shown to all
+    for (int round = 0; round < 2; round++) { // first a new file, then an existing one
         start(&p, NCT_TLS_VALID, &options);
         nc_request request = request_of(&p);
         assert_answered(fixture_send(&p.f, &request), 200, "origin");

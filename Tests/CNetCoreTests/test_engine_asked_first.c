@@ -1,5 +1,5 @@
-/// Where a challenge is awaited libcurl asks without the body first. That is one request's affair: others that use its
-/// connection, then or later, are sent with theirs.
+/// If libcurl expects a challenge, it first sends a request without the body. That is limited to one request: others
+/// on its connection, concurrent or later, are sent with their bodies.
 #include "fixture.h"
 #include "gate.h"
 #include "tls_frames.h"
@@ -96,7 +96,7 @@ static void serve_patiently(SSL *ssl, const tls_peer_connection *connection) {
     if (is_stream(ssl)) {
         tls_frames frames = TLS_FRAMES_INIT;
         (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
-        // Of libcurl 7.88 none comes; later ones end the stream, and ask again with the body.
+        // libcurl 7.88 sends no frame. Later versions end the stream, and resend with the body.
         for (int stream; (stream = tls_frames_find(&frames, ssl, TLS_FRAME_DATA)) > 0;) {
             tls_frames_answer(ssl, stream);
         }
@@ -122,7 +122,7 @@ static void asked_first__is_a_whole_request_where_http_2_is_spoken(void **state)
     fixture_stop(&f);
 }
 
-/// Gives two bytes of four that are announced, or fails.
+/// Produces two of four declared bytes, or fails.
 typedef struct wrong_source {
     nc_pull answer;
     unsigned pulls;

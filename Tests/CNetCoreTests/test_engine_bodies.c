@@ -1,5 +1,5 @@
-/// Bodies that do not come from memory or do not go there: sources, files, pauses, rates, codings, trailers.
-/// What is saved has test_engine_saves.c.
+/// Bodies that are not in memory: sources, files, pauses, rates, codings, trailers. For saved bodies see
+/// test_engine_saves.c.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -101,7 +101,7 @@ static void engine__a_connection_that_answered_in_http_1_0_gets_no_chunks(void *
     answer put = fixture_send(&f, &request);
     assert_answered(put, 200, "hello world");
     assert_non_null(strstr(fixture_received(&f, 1), "PUT /echo HTTP/1.1\r\n"));
-    // It is one hop, which opened a connection.
+    // One hop, which opened a connection.
     assert_int_equal(nc_response_hop_count(put.response), 1);
     assert_false(nc_response_hop_at(put.response, 0).is_reused);
     fixture_stop(&f);
@@ -144,7 +144,7 @@ static void engine__a_source_that_has_nothing_now_is_asked_again_after_resume(vo
     nc_request request = upload_of(&f, "/echo", &source, NC_LENGTH_UNKNOWN);
     nc_transfer_id id = fixture_submit(&f, &request);
     do {
-        // Asking too early is no harm, and asking too often neither.
+        // Early and repeated resumes are harmless.
         nc_engine_resume(f.engine, id);
         status = nc_engine_wait(f.engine, id, 5, &one.response, &one.error);
     } while (status == NC_ERR_WAIT_TIMED_OUT);

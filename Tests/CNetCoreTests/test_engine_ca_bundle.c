@@ -17,7 +17,7 @@
 
 enum { CONNECTIONS = 3 };
 
-static const char *built_in; // the path that libcurl was built with
+static const char *built_in; // libcurl's built-in path
 
 static bool write_file(const char *path, const char *text) {
     FILE *file = fopen(path, "w");
@@ -36,7 +36,7 @@ static bool map_ids(uid_t user, gid_t group) {
     return is_mapped && write_file("/proc/self/gid_map", map);
 }
 
-/// Enters a new mount namespace; a user other than root needs a user namespace for it.
+/// Enters a new mount namespace; without root this needs a user namespace.
 static bool enter_namespace(void) {
     uid_t user = getuid();
     gid_t group = getgid();
@@ -62,7 +62,7 @@ static void restore_bundle(const char *path) {
     unlink(path);
 }
 
-/// Fetches as a program does that uses libcurl and its built-in bundle.
+/// Fetches as a program does that uses libcurl directly, with its built-in bundle.
 static CURLcode fetch_with_plain_curl(const char *url) {
     CURL *easy = curl_easy_init();
     curl_easy_setopt(easy, CURLOPT_URL, url);
@@ -92,7 +92,7 @@ static void engine__a_connection_does_not_open_the_built_in_bundle(void **state)
         assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, 1);
     }
     assert_false(was_opened(watch));
-    // libcurl by itself opens it, so the watch works.
+    // libcurl itself opens it, so the watch works.
     assert_int_equal(fetch_with_plain_curl(fixture_url(&f, "/t")), CURLE_OK);
     assert_true(was_opened(watch));
     close(watch);
@@ -127,7 +127,7 @@ static void engine__own_roots_suffice_where_there_is_no_bundle(void **state) {
     assert_int_equal(mount("none", folder, "tmpfs", 0, NULL), 0);
     assert_int_not_equal(access(built_in, F_OK), 0);
     assert_answered(fixture_get(&f, "/t"), 200, "ok");
-    // Without a bundle the system's roots are an error, and not an empty list that trusts nothing or anything.
+    // Without a bundle the system's roots are an error, not an empty list.
     nc_request request = fixture_request(&f, "/t");
     nc_trust_options system = {.roots = NC_ROOTS_SYSTEM};
     request.trust = fixture_trust(&f, &system);

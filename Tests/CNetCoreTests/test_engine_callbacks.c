@@ -1,4 +1,4 @@
-/// Events: their order, what a callback may do, and that on_done comes exactly once.
+/// Events: their order, the calls allowed in callbacks, and that on_done is called exactly once.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -94,7 +94,7 @@ static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const n
         w->next_count--;
         w->inner = nc_engine_submit(w->engine, w->next, &again, &next_id, NULL);
         if (w->inner == NC_OK) {
-            return; // It is over when the last one is.
+            return; // only the end of the last one is reported
         }
     }
     if (w->releases_engine) {
@@ -211,7 +211,7 @@ static void engine__a_callback_cancels_its_own_transfer(void **state) {
     }
     watcher w;
     watcher_init(&w, &f);
-    w.cancel_at = 'd'; // Too late: it has ended.
+    w.cancel_at = 'd'; // too late, because it has ended
     fixture_script(&f, "/b", (nct_reply){0});
     run(&w, &request, true);
     assert_status(w.error.status, NC_OK);

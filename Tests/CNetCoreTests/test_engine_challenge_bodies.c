@@ -44,7 +44,7 @@ static void challenge__with_a_body_up_to_the_limit_is_answered(void **state) {
     fixture_start(&f, NCT_PLAIN);
     for (size_t chunk_bytes = 0; chunk_bytes <= 1000; chunk_bytes += 1000) {
         const nct_reply replies[] = {
-            // libcurl 8 counts what is around the chunks as well.
+            // libcurl 8 also counts the bytes around the chunks.
             {.status = 401,
              .headers = CHALLENGE,
              .pattern_length = chunk_bytes == 0 ? MAX_BYTES : MAX_BYTES * 9 / 10,

@@ -8,7 +8,7 @@
 #define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/// Takes a body piece by piece, resting after each; it may stop at one of them.
+/// Reads a body piece by piece with a pause after each. It can stop at a piece.
 typedef struct taster {
     nc_engine *engine;
     char body[256];

@@ -1,4 +1,4 @@
-/// The time of day that jumps while an engine runs: what libcurl counts by it must not be kept for years.
+/// The time of day jumps while an engine runs. State that libcurl bases on it must not persist for years.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/// Seconds that the time of day is away from the system's, for libcurl and for the engine.
+/// The offset in seconds from the system's time of day, for libcurl and the engine.
 static _Atomic int64_t ahead_s;
 static atomic_uint questions;
 
@@ -62,7 +62,7 @@ static void engine__an_address_is_not_kept_longer_because_the_clock_was_set_back
     atomic_store(&ahead_s, 0);
     assert_true(asks_for_address(&f));
     assert_false(asks_for_address(&f));
-    atomic_store(&ahead_s, -30); // less than an address is kept for
+    atomic_store(&ahead_s, -30); // less than an address is cached
     assert_false(asks_for_address(&f));
     atomic_store(&ahead_s, years_s);
     // Since 8.18 libcurl counts the age of an address by a clock that is never set.

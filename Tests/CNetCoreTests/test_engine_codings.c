@@ -1,4 +1,4 @@
-/// Content codings: asked for, undone, bounded after decoding, and refused when they are broken.
+/// Content codings: requested, decoded, limited after decoding, and rejected if malformed.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -53,7 +53,7 @@ static gzip gzip_stored(const void *plain, size_t length) {
     return out;
 }
 
-/// Huffman codes come with their highest bit first, everything else with its lowest.
+/// Huffman codes start with their highest bit, everything else with its lowest.
 static void put_code(gzip *out, uint32_t code, unsigned length) {
     while (length-- > 0) {
         out->bits |= (code >> length & 1) << out->bit_count++;
@@ -65,7 +65,7 @@ static void put_code(gzip *out, uint32_t code, unsigned length) {
     }
 }
 
-/// 1 + 258 * `runs` times 'a', at 13 bits a run.
+/// Returns 1 + 258 * `runs` times 'a', at 13 bits a run.
 static gzip gzip_bomb(size_t runs) {
     size_t length = 1 + 258 * runs;
     uint8_t *plain = malloc(length);

@@ -1,4 +1,4 @@
-/// The jar's file: written whole with mode 0600, read only when it is one, never overwritten when it is not.
+/// The jar's file: written completely with mode 0600, read only if valid, and not overwritten if invalid.
 #include "fixture.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// A directory with room for one jar.
+/// A directory for one jar.
 typedef struct place {
     char directory[64];
     char jar[384];
@@ -25,7 +25,7 @@ static void place_make(place *one) {
     (void)snprintf(one->jar, sizeof one->jar, "%s/jar", one->directory);
 }
 
-/// Removes it; fails when there is anything but the jar in it.
+/// Removes the directory. Fails if it has any file except the jar.
 static void place_remove(place *one) {
     (void)unlink(one->jar);
     assert_int_equal(rmdir(one->directory), 0);
@@ -182,7 +182,7 @@ static void engine__whatever_a_server_sets_can_be_read_again_regression_1(void *
     }
 }
 
-/// libcurl cannot count so far, and would leave such cookies out.
+/// libcurl cannot represent the expiry, and would omit such cookies.
 static void engine__a_cookie_whose_end_cannot_be_counted_is_kept(void **state) {
     fixture f;
     place one;
@@ -285,7 +285,7 @@ static void engine__a_jar_that_cannot_be_saved_stays_whole_and_is_tried_again(vo
         fixture_start_with(&f, NULL, &options);
         learn(&f, "new=2");
         learn(&f, "new=3");
-        assert_non_null(strstr(fixture_received(&f, 1), "new=2")); // it is remembered all the same
+        assert_non_null(strstr(fixture_received(&f, 1), "new=2")); // it is in memory all the same
         fixture_stop(&f);
         read_jar(&one, text, sizeof text);
         if (ends_well) {
@@ -326,7 +326,7 @@ static void note_failed_save(void *ctx, const nc_error *error) {
     pthread_mutex_unlock(&disk->mutex);
 }
 
-/// Brings a cookie home, and waits until saving it has been tried.
+/// Receives a cookie, and waits until the jar has been saved or the attempt has failed.
 static void learn_over(fixture *f, fickle_disk *disk, bool is_full, const char *cookie) {
     pthread_mutex_lock(&disk->mutex);
     int before = disk->tries;

@@ -1,5 +1,5 @@
-/// The engine's jar on the wire: which heads fill it, what libcurl's own further requests are sent with, and that
-/// callers can ask what a request would be sent with.
+/// The engine's jar on the wire: which heads fill it, the cookies of libcurl's own further requests, and the query of
+/// a request's cookies.
 #include "fixture.h"
 
 #include <netcore/cookies.h>
@@ -26,7 +26,7 @@ static const char *jar_text(fixture *f) {
     return kept;
 }
 
-/// The Cookie field of request `index`; "" without one.
+/// Returns the Cookie field of request `index`, or "".
 static const char *sent(fixture *f, size_t index) {
     const char *field = strstr(fixture_received(f, index), "\r\nCookie: ");
     return field == NULL ? "" : fixture_text(f, "%.*s", (int)strcspn(field + 10, "\r"), field + 10);

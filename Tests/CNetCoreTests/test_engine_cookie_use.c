@@ -1,4 +1,4 @@
-/// Requests that use the cookie jar one way only: what they send, and what they leave in it.
+/// Requests that only send or only store cookies.
 #include "fixture.h"
 
 #include <netcore/cookies.h>
@@ -32,7 +32,7 @@ static const char *jar(fixture *f) {
     return kept;
 }
 
-/// The Cookie field of the last request; "" without one.
+/// Returns the Cookie field of the last request, or "".
 static const char *sent(fixture *f) {
     const char *field = strstr(fixture_received(f, nct_server_request_count(f->server) - 1), "\r\nCookie: ");
     return field == NULL ? "" : fixture_text(f, "%.*s", (int)strcspn(field + 10, "\r"), field + 10);
@@ -160,7 +160,7 @@ static answer get_as(fixture *f, const char *url, const char *host, nc_cookie_us
     return fixture_send(f, &request);
 }
 
-/// libcurl keeps the name that a Host field gave for a handle's cookies, and takes it for that of later requests.
+/// libcurl keeps a handle's cookie host from a Host field, and uses it for later requests.
 static void engine__cookies_of_a_named_host_stay_with_its_requests_regression_1(void **state) {
     fixture f;
     (void)state;
@@ -179,7 +179,7 @@ static void engine__cookies_of_a_named_host_stay_with_its_requests_regression_1(
         assert_status(get_as(&f, fixture_url(&f, "/away"), "bank.example", (nc_cookie_use)use).error.status, NC_OK);
         assert_null(strstr(sent(&f), "sid"));
         (void)get_as(&f, fixture_url(&f, "/"), "bank.example", NC_COOKIES_SEND_ONLY);
-        assert_string_equal(sent(&f), "sid=secret"); // and nothing was left there
+        assert_string_equal(sent(&f), "sid=secret"); // and nothing was stored there
         assert_status(nc_engine_set_cookies(f.engine, nc_slice_of(""), NULL), NC_OK);
     }
     fixture_stop(&f);

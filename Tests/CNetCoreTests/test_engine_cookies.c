@@ -36,7 +36,7 @@ static size_t jar_count(fixture *f) {
     return count;
 }
 
-/// The Cookie field of request `index`; "" without one.
+/// Returns the Cookie field of request `index`, or "".
 static const char *sent(fixture *f, size_t index) {
     const char *field = strstr(fixture_received(f, index), "\r\nCookie: ");
     return field == NULL ? "" : fixture_text(f, "%.*s", (int)strcspn(field + 10, "\r"), field + 10);
@@ -107,7 +107,7 @@ static void open_at_end(void *ctx, nc_transfer_id id, nc_response *response, con
 
 static void engine__a_lane_keeps_what_it_learnt_while_others_learn(void **state) {
     fixture f;
-    gate gates[2] = {GATE_INIT, GATE_INIT}; // its head came; it has ended
+    gate gates[2] = {GATE_INIT, GATE_INIT}; // the head arrived; the transfer ended
     const nc_sink sink = {.ctx = gates, .on_head = open_at_head, .on_done = open_at_end};
     nc_transfer_id id;
     (void)state;
@@ -135,7 +135,7 @@ static void engine__a_lane_keeps_what_it_learnt_while_others_learn(void **state)
     gate_wait(&gates[1]);
     (void)get_in_lane(&f, two, "/");
     assert_sent(&f, last_index(&f), "a=1; b=2; c=3");
-    (void)get_in_lane(&f, other_trust(&f, 3), "/"); // and so does one that is made now
+    (void)get_in_lane(&f, other_trust(&f, 3), "/"); // and a new pool has both
     assert_sent(&f, last_index(&f), "a=1; b=2; c=3");
     assert_int_equal(jar_count(&f), 3);
     fixture_stop(&f);
@@ -244,7 +244,7 @@ static void engine__a_callers_own_cookie_fields_are_joined_with_the_jar(void **s
     request.url = nc_slice_of(fixture_url(&f, "/away"));
     (void)fixture_send(&f, &request);
     assert_sent(&f, 4, "jar=3; mine=1; too=2");
-    assert_sent(&f, 5, ""); // another origin gets neither
+    assert_sent(&f, 5, ""); // another origin receives neither
     (void)fixture_get(&f, "/");
     assert_sent(&f, 6, "jar=3"); // and the next request has only the jar's
     fixture_stop(&f);
@@ -259,12 +259,12 @@ static void engine__a_cookie_that_breaks_a_rule_is_not_taken(void **state) {
     } cases[] = {
         {"c=1", true},
         {"c=1; Domain=a.example", true},
-        {"c=1; Domain=b.example", false},         // not its own
-        {"c=1; Domain=sub.www.a.example", false}, // below it
+        {"c=1; Domain=b.example", false},         // not its domain
+        {"c=1; Domain=sub.www.a.example", false}, // below its domain
         {"c=1; Domain=example", false},           // a public suffix
         {"c=1; Max-Age=0", false},
         {"c=1; Expires=Thu, 01 Jan 1970 00:00:10 GMT", false},
-        {"c=1; Max-Age=100; Expires=Thu, 01 Jan 1970 00:00:10 GMT", true}, // Max-Age counts
+        {"c=1; Max-Age=100; Expires=Thu, 01 Jan 1970 00:00:10 GMT", true}, // Max-Age takes precedence
         {"c=1; Secure", false},                                            // over plain HTTP
         {"__Secure-c=1", false},
         {"__Host-c=1; Path=/", false},
@@ -302,7 +302,7 @@ static void engine__secure_cookies_and_prefixes_hold_over_tls(void **state) {
         {"__Host-c=1; Secure; Path=/", true},
         {"__Host-c=1; Secure", false}, // no path
         {"__Host-c=1; Secure; Path=/; Domain=a.example", false},
-        {"__host-c=1; Path=/", true}, // another name to libcurl 7.88
+        {"__host-c=1; Path=/", true}, // another name for libcurl 7.88
     };
     fixture f;
     nct_server *plain = NULL;
@@ -331,7 +331,7 @@ static void engine__secure_cookies_and_prefixes_hold_over_tls(void **state) {
     (void)fixture_send(&f, &request);
     char head[1000] = {0};
     assert_true(nct_server_copy_request(plain, 0, head, sizeof head - 1) > 0);
-    assert_null(strstr(head, "Cookie")); // without TLS it stays at home
+    assert_null(strstr(head, "Cookie")); // not sent without TLS
     nct_server_stop(plain);
     fixture_stop(&f);
 }
@@ -386,7 +386,7 @@ static void engine__a_flood_of_cookies_displaces_its_own_domain_alone(void **sta
     assert_true(jar_holds(&f, fixture_text(&f, "f%d", RESPONSES * PER_RESPONSE - LIMIT), "1"));
     assert_false(jar_holds(&f, fixture_text(&f, "f%d", RESPONSES * PER_RESPONSE - LIMIT - 1), "1"));
     (void)get_at(&f, "flood.example", "/flood");
-    assert_null(strstr(sent(&f, last_index(&f)), "f0=1")); // nor are the displaced ones sent
+    assert_null(strstr(sent(&f, last_index(&f)), "f0=1")); // nor are the evicted ones sent
     nc_buf_deinit(&lines);
     fixture_stop(&f);
 }

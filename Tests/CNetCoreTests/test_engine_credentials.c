@@ -1,4 +1,4 @@
-/// Credentials: what each scheme puts on the wire, where it stays, and what a challenge does to a body.
+/// Credentials: the fields of each scheme, the origins that receive them, and the body after a challenge.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -19,7 +19,7 @@ static void script(fixture *f, const char *path, const nct_reply *replies, size_
 
 /* --- digest --- */
 
-/// A parameter of a request's Authorization field, with or without quotes.
+/// Returns a parameter of a request's Authorization field, with or without quotes.
 static const char *parameter(fixture *f, size_t index, const char *name) {
     const char *field = strstr(fixture_received(f, index), "\r\nAuthorization: Digest ");
     assert_non_null(field);
@@ -335,9 +335,9 @@ static void engine__credentials_stay_with_their_origin(void **state) {
         assert_answered(fixture_send(&f, &request), 200, "end");
         const char *shown = fixture_text(&f, "\r\nAuthorization: %s\r\n", cases[i].shown);
         assert_non_null(strstr(fixture_received(&f, 0), shown));
-        assert_non_null(strstr(fixture_received(&f, 1), shown)); // the same origin
+        assert_non_null(strstr(fixture_received(&f, 1), shown)); // same origin
         assert_true(nct_server_copy_request(other, 0, head, sizeof head - 1) > 0);
-        assert_null(strstr(head, "uthorization")); // the same host, but another port
+        assert_null(strstr(head, "uthorization")); // another port
         // The server chose the redirect's target, so credentials for the first URL are not sent to it.
         assert_null(strstr(fixture_received(&f, 2), "uthorization"));
         nct_server_stop(other);
@@ -430,7 +430,7 @@ static void engine__a_netrc_speaks_for_the_origin_asked_and_no_other(void **stat
     (void)fixture_send(&f, &request);
     assert_non_null(strstr(fixture_received(&f, 4), "\r\nAuthorization: Basic bWU6Q2lyY2xlIG9mIExpZmU=\r\n"));
     request = fixture_request(&f, "/");
-    request.is_elsewhere = true; // a redirect that the caller has followed
+    request.is_elsewhere = true; // the caller has followed a redirect
     (void)fixture_send(&f, &request);
     assert_null(strstr(fixture_received(&f, 5), "uthorization"));
     nct_server_stop(other);

@@ -13,9 +13,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/// Files that cannot be opened for a reason, for as long as there is one.
+/// File operations that fail to open while `reason` is set.
 typedef struct refusing {
-    nc_file_ops ops; // its ctx is this struct: it may not move
+    nc_file_ops ops; // its ctx is this struct, which must not move
     nc_file_ops system;
     atomic_int reason; // 0: none
 } refusing;
@@ -36,7 +36,7 @@ static void refuse(refusing *files) {
     files->ops.open = open_unless;
 }
 
-/// Asks for the same while no file can be opened, for each reason, and when one can be again.
+/// Sends the same request while no file can be opened, for each reason, and again when files can be opened.
 static void ask_throughout(fixture *f, refusing *files, const nc_request *request) {
     static const struct {
         int reason;
@@ -101,7 +101,7 @@ static void engine__authorities_that_no_descriptor_is_left_for_are_not_missing(v
 
 /* --- creation of an engine --- */
 
-/// The errno with which a call of the test's own is refused; 0: it is not.
+/// The errno of a failing call of the test's own functions; 0: it succeeds.
 static int epoll_refused;
 static int timerfd_refused;
 static int eventfd_refused;

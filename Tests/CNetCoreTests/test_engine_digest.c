@@ -33,7 +33,7 @@ static const row rows[] = {
     {"Digest realm = \"r\", nonce=\"n\", userhash=true, algorithm=SHA-256", {"userhash=true"}},
 };
 
-/// A text with its "@" written out.
+/// Expands "@" in a text.
 static const char *written_out(fixture *f, const char *text) {
     char long_part[1501] = {0};
     const char *at = strchr(text, '@');
@@ -51,7 +51,7 @@ static void assert_proven(fixture *f, size_t index, const char *name, const row 
             fail_msg("%s\nlacks %s", line, expected->parts[i]);
         }
     }
-    assert_null(strstr(strstr(field + 2, "\r\n"), "uthorization: ")); // one alone
+    assert_null(strstr(strstr(field + 2, "\r\n"), "uthorization: ")); // exactly one
     assert_null(strstr(request, "secret"));
 }
 
@@ -104,7 +104,7 @@ static void digest__odd_challenges_of_a_proxy_are_answered(void **state) {
             assert_non_null(strstr(fixture_received(&f, 1), target));
             assert_int_equal(nct_server_request_count(f.server), is_tunnel ? 3 : 2);
             if (is_tunnel) {
-                assert_null(strstr(fixture_received(&f, 2), "Authorization")); // It is the proxy's alone.
+                assert_null(strstr(fixture_received(&f, 2), "Authorization")); // only for the proxy
             }
             fixture_stop(&f);
         }
@@ -173,7 +173,7 @@ static void digest__a_name_in_the_url_goes_before_one_that_was_given(void **stat
     fixture_stop(&f);
 }
 
-/// A source that gives its bytes once.
+/// A source that cannot be rewound.
 static nc_pull pull_once(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
     (void)ctx;
     (void)id;

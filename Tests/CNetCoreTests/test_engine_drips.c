@@ -17,7 +17,7 @@ typedef struct drip {
     const char *name;
     const char *front;
     unsigned front_points; // trace points while the engine reads it: head lines, and pieces of a body
-    const char *piece;     // sent over and over, each after most of an idle limit
+    const char *piece;     // sent repeatedly, each after most of an idle limit
     unsigned points;
     const char *back;
     bool is_progress;
@@ -26,7 +26,7 @@ typedef struct drip {
 typedef struct drip_server {
     const drip *row;
     nc_engine *engine;
-    atomic_uint points; // how many things the engine has read
+    atomic_uint points; // trace points passed by the engine
     unsigned sent;
     int listener;
     uint16_t port;
@@ -42,14 +42,15 @@ static void note_point(void *ctx, nc_trace_point point, nc_transfer_id id) {
 }
 
 static _Atomic uint64_t skipped_ns;
-static atomic_uint looks; // of the engine at its clock
+static atomic_uint looks; // reads of the clock by the engine
 
 static uint64_t look_at_clock(void *ctx) {
     (void)atomic_fetch_add(&looks, 1);
     return nc_clock_system().monotonic_ns(ctx) + atomic_load(&skipped_ns);
 }
 
-/// Lets time pass, and waits until the engine has seen that: a piece that it read before would be read at the old time.
+/// Advances the clock, and waits until the engine has read it. A piece that it read before would count at the old
+/// time.
 static void let_time_pass(nc_engine *engine) {
     (void)atomic_fetch_add(&skipped_ns, STEP_MS * 1000000ull);
     unsigned before = atomic_load(&looks);
@@ -69,7 +70,7 @@ static bool has_hung_up(int fd) {
     return got == 0 || (got < 0 && errno != EAGAIN);
 }
 
-/// Waits until the engine has read what was sent; false when the client has hung up.
+/// Waits until the engine has read the sent bytes. Returns false if the client has closed.
 static bool await_points(drip_server *server, int fd, unsigned count) {
     // Since 8.18 libcurl holds a line until it has seen that the next one does not continue it.
     bool is_in_head = server->row->front[0] != '\0' && strstr(server->row->front, "\r\n\r\n") == NULL;

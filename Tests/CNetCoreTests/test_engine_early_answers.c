@@ -35,7 +35,7 @@ static void *run_hasty(void *ctx) {
     }
     (void)send(fd, it->reply, strlen(it->reply), MSG_NOSIGNAL);
     gate_wait(&it->was_read);
-    (void)close(fd); // with an upload unread: it is reset
+    (void)close(fd); // with unread input, so the connection is reset
     return NULL;
 }
 
@@ -69,7 +69,7 @@ static void hear_end(void *ctx, nc_transfer_id id, nc_response *response, const 
     gate_open(&it->is_done);
 }
 
-/// Uploads more than the kernels have room for.
+/// Uploads more than the socket buffers hold.
 static void upload(fixture *f, hasty *it) {
     static uint8_t body[32 << 20];
     const nc_sink sink = {.ctx = it, .on_head = hear_head, .on_body = hear_body, .on_done = hear_end};

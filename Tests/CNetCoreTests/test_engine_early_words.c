@@ -27,11 +27,11 @@ static void serve_acknowledged(SSL *ssl, const tls_peer_connection *connection) 
     (void)SSL_write(ssl, FRAME_HEAD("\0", "\4", "\1", "\0"), TLS_FRAME_HEAD_BYTES);
     int stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
     frames.at = 24;
-    // The client's own, and the acknowledgement.
+    // The client's SETTINGS, and its acknowledgement.
     if (stream > 0 && tls_frames_find(&frames, ssl, TLS_FRAME_SETTINGS) == 0 &&
         tls_frames_find(&frames, ssl, TLS_FRAME_SETTINGS) == 0) {
         tls_frames_answer(ssl, stream);
-        (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING); // None comes: the client ends the connection.
+        (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING); // none arrives: the client closes the connection
     }
 }
 

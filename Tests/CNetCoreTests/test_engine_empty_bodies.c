@@ -1,4 +1,4 @@
-/// Requests without a body: methods that could have one announce that there is none (RFC 9110, 8.6).
+/// Requests without a body: methods that allow one send Content-Length: 0 (RFC 9110, section 8.6).
 #include "fixture.h"
 #include "tls_frames.h"
 #include "tls_peer.h"

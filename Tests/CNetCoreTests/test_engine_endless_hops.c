@@ -1,4 +1,4 @@
-/// Redirects and challenges whose own bodies stall, drip or have no end: what matters of them is their head.
+/// Redirects and challenges whose bodies stall, drip or have no end. Only their heads matter.
 #include "driven.h"
 #include "fixture.h"
 #include "gate.h"

@@ -1,6 +1,6 @@
-/// Escapes in the path of a URL are sent as the URL has them: a signature over the path stays right.
+/// Escapes in the path of a URL are sent unchanged, so that a signature over the path stays valid.
 ///
-/// Since 8.20 libcurl would write their hex digits in upper case.
+/// Since 8.20 libcurl would write their hexadecimal digits in upper case.
 #include "fixture.h"
 
 #include <netcore/proxy.h>
@@ -25,8 +25,8 @@ static void escapes__are_sent_in_the_case_they_have(void **state) {
         {"/a%7Eb", "GET /a%7Eb HTTP"},
         {"/%c3%A9/%2f?x=%7e", "GET /%c3%A9/%2f?x=%7e HTTP"},
         {"/a/../b%2fc/./d#f%7e", "GET /b%2fc/d HTTP"},
-        {"/a%7eb?", "GET /a%7eb"},     // libcurl below 8.20 may drop the mark
-        {"/plain", "GET /plain HTTP"}, // the handle of the row before is used again
+        {"/a%7eb?", "GET /a%7eb"},     // libcurl below 8.20 may drop the '?'
+        {"/plain", "GET /plain HTTP"}, // reuses the previous row's handle
         {"/%aa%", "GET /%aa% HTTP"},
         {"/%e2%98%83\xc3\xa9", "GET /%e2%98%83%C3%A9 HTTP"},
         {"/to", "GET /to HTTP"},
@@ -70,7 +70,7 @@ static void escapes__are_sent_over_tls_and_http2(void **state) {
     fixture_stop(&f);
 }
 
-/// A proxy of plain HTTP gets the whole URL (RFC 9112, 3.2.2), one of SOCKS or with a tunnel does not.
+/// A plain HTTP proxy receives the whole URL (RFC 9112, section 3.2.2). A SOCKS proxy or a tunnel does not.
 static void escapes__are_sent_through_proxies(void **state) {
     static const struct {
         nct_proxy_kind kind;

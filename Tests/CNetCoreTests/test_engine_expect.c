@@ -76,7 +76,7 @@ static void engine__a_body_follows_the_leave_to_send_it(void **state) {
     fixture_stop(&f);
 }
 
-/// Reads until `part` has come; fails when the peer ends before.
+/// Reads until `part` has arrived. Fails if the peer ends first.
 static void read_until(int fd, char *text, size_t capacity, const char *part) {
     size_t length = strlen(text);
     while (strstr(text, part) == NULL) {
@@ -148,7 +148,7 @@ static void engine__a_refused_expectation_is_asked_without_it_however_the_refusa
     fixture_stop(&f);
 }
 
-/// A server that gave leave first has read the body.
+/// A server that sent 100 Continue has read the body.
 static void engine__a_refusal_after_a_body_that_goes_once_is_the_answer(void **state) {
     const nct_reply replies[] = {{.status = 417, .body = "late", .body_length = 4}, {.is_echo = true}};
     fixture f;
@@ -201,7 +201,7 @@ static void engine__a_refusal_before_the_body_keeps_it_at_home(void **state) {
     }
     assert_int_equal(nct_server_received_bytes(f.server), 0);
     fixture_script(&f, "/next", (nct_reply){.body = "ok", .body_length = 2});
-    assert_answered(fixture_get(&f, "/next"), 200, "ok"); // nothing of a body is taken for a request
+    assert_answered(fixture_get(&f, "/next"), 200, "ok"); // no part of a body is parsed as a request
     fixture_stop(&f);
 }
 
@@ -258,7 +258,7 @@ static nc_pull pull_late(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t ca
     return source->left == 0 ? NC_PULL_END : NC_PULL_MORE;
 }
 
-/// One piece is several records over TLS, and the first of them has the other end reset the connection.
+/// Over TLS one piece is several records. The first of them makes the server reset the connection.
 static void engine__an_answer_over_tls_is_not_lost_to_a_server_that_hangs_up_behind_it_regression_5(void **state) {
     fixture f;
     (void)state;
@@ -309,7 +309,7 @@ static void engine__a_success_that_comes_early_does_not_cut_a_body_in_memory(voi
 
 /* --- limits --- */
 
-/// A source that takes its time over each of many small pieces, and waits for leave after the first.
+/// A source with a delay before each of many small pieces, which waits for 100 Continue after the first.
 typedef struct slow_source {
     driven *time;
     atomic_bool may_go;

@@ -203,7 +203,7 @@ static void engine__a_charset_has_no_effect_on_json_that_is_utf8(void **state) {
     assert_answered(ask(&s, reply_of(latin, "[\"\xc3\xa9\"]")), 200, "[\"\xc3\xa9\"]");
     assert_answered(ask(&s, reply_of("Content-Type: application/json; charset='utf-8'\r\n", "{}")), 200, "{}");
     assert_answered(ask(&s, reply_of("Content-Type: application/json; charset=none\r\n", "{}")), 200, "{}");
-    // Bytes that are not UTF-8 are explained by it, and other faults are not.
+    // The charset explains bytes that are not UTF-8, but no other error.
     assert_ended(ask(&s, reply_of(latin, "[\"\xe9\"]")), NC_ERR_BAD_CHARSET, 0, "the response says 'ISO-8859-1'");
     assert_ended(ask(&s, reply_of(latin, "[1")), NC_ERR_BAD_JSON, 0, "the end of the text");
     assert_answered(ask(&s, reply_of("Content-Type: application/json;charset=UTF-8\r\n", "{}")), 200, "{}");

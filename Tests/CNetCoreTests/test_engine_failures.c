@@ -77,7 +77,7 @@ static void serve_cut(fixture *f, uint64_t at, nct_ending ending, size_t chunk_b
                                .ending = ending});
 }
 
-/// To libcurl a status line that is not whole is no reply.
+/// For libcurl an incomplete status line is no response.
 static nc_status expected_at(uint64_t at, nct_ending ending) {
     if (ending == NCT_RESET) {
         return NC_ERR_RESET;
@@ -92,7 +92,7 @@ static void expect_no_success_at_any_cut(nct_identity identity, size_t chunk_byt
     answer whole = fixture_get(&f, "/cut");
     assert_ended(whole, NC_OK, 0, "");
     uint64_t head_bytes = nc_response_hop_at(whole.response, 0).head_bytes;
-    // A chunk has at most 2 digits here; the last one is "0", CRLF, CRLF.
+    // A chunk size has at most 2 digits here; the last one is "0", CRLF, CRLF.
     uint64_t total = head_bytes + BODY_BYTES;
     for (size_t left = chunk_bytes != 0 ? BODY_BYTES : 0; left > 0;) {
         size_t chunk = left < chunk_bytes ? left : chunk_bytes;

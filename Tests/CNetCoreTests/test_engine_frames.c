@@ -1,4 +1,4 @@
-/// Heads over HTTP/2 that nghttp2 or libcurl do not read to their end, frame by frame, in the clear.
+/// HTTP/2 heads that nghttp2 or libcurl do not read completely, frame by frame, without TLS.
 #include "fixture.h"
 #include "frames.h"
 

@@ -31,7 +31,7 @@ typedef struct question {
     const char *method;
     const char *body;
     bool goes_once;
-    bool is_secure; // over TLS in any case
+    bool is_secure; // always over TLS
 } question;
 
 static answer ask(fixture *f, const frame *row, size_t refusals, const question *asked, unsigned *served) {
@@ -69,7 +69,7 @@ static void goaway__lets_the_answer_of_its_last_stream_come(void **state) {
         {HEADERS(OK_OPEN), LAST_DATA("hi"), GOAWAY("\1", "\0"), {0}},
         {HEADERS(TOLD_OF_2), GOAWAY("\1", "\0"), DATA("hi"), PING, LAST_HEADERS(TRAILER), {0}},
         {HEADERS(OK_OF_2), GOAWAY("\1", "\0"), PING, LAST_DATA("hi"), PING, RESET("\0"), {0}},
-        // Also when it is cross about something.
+        // Also with an error code.
         {GOAWAY("\1", "\x0b"), HEADERS(OK_OF_2), LAST_DATA("hi"), {0}},
     };
     static const question asked[] = {
@@ -148,7 +148,7 @@ static void goaway__is_obeyed_five_times_and_then_told(void **state) {
     fixture_stop(&f);
 }
 
-/// In the clear it is unknown why a stream ended.
+/// Without TLS the reason of a stream's end is unknown.
 static void goaway__repeats_nothing_in_the_clear_that_might_be_done_twice(void **state) {
     static const question asked[] = {{"POST", "hello", false, false}, {"PATCH", "hello", false, false}};
     fixture f;
@@ -165,7 +165,7 @@ static void goaway__repeats_nothing_in_the_clear_that_might_be_done_twice(void *
     fixture_stop(&f);
 }
 
-/// REFUSED_STREAM, and GOAWAY with a lower last stream, show that nothing was done, of any method.
+/// REFUSED_STREAM, and GOAWAY with a lower last stream, show that the request was not processed, for any method.
 static void goaway__makes_any_request_go_again_that_was_not_processed(void **state) {
     static const question asked[] = {
         {"POST", "hello", false, true}, {"PATCH", "hello", false, true}, {"POST", "", false, true}};
@@ -183,7 +183,7 @@ static void goaway__makes_any_request_go_again_that_was_not_processed(void **sta
     fixture_stop(&f);
 }
 
-/// A stream that the server may have acted on, and one that it resets for another reason.
+/// A stream that the server may have processed, and one that it resets for another reason.
 static void goaway__repeats_nothing_that_may_have_been_processed(void **state) {
     static const question asked = {"POST", "hello", false, true};
     static const frame rows[][MAX_FRAMES] = {
@@ -214,14 +214,14 @@ static void goaway__or_not_a_refused_stream_goes_again(void **state) {
     for (size_t i = 0; i < 2 * sizeof refused / sizeof *refused; i++) {
         const frame *row = refused[i / 2];
         assert_goes_again(&f, row, &asked[i % 2]);
-        unsigned served = 0; // How often is libcurl's own affair.
+        unsigned served = 0; // the number depends on libcurl
         nc_error err = ask(&f, row, FRAME_ROWS - 1, &asked[i % 2], &served).error;
         if (err.status != NC_ERR_HTTP2 || strstr(err.message, "REFUSED_STREAM") == NULL) {
             fail_msg("row %zu: %s (%s), %u", i, nc_status_name(err.status), err.message, served);
         }
     }
     assert_end(&f, refused[0], 1, &put_once, NC_ERR_NOT_REWINDABLE, 1);
-    // Too late to be true.
+    // Too late to be valid.
     static const frame late[] = {HEADERS(OK_OPEN), PING, RESET("\7"), {0}};
     assert_end(&f, late, 1, &asked[0], NC_ERR_HTTP2, 1);
     fixture_stop(&f);
@@ -311,7 +311,7 @@ static void goaway__with_an_answer_sends_the_next_request_over_a_new_connection(
     }
 }
 
-/// The first connection is left while its stream waits.
+/// The first connection is abandoned while its stream waits.
 typedef struct crossing {
     gate is_left;
     gate may_answer;

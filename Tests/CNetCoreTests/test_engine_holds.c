@@ -14,7 +14,7 @@
 
 typedef struct late_source {
     size_t length;
-    bool has_more; // than it announced
+    bool has_more; // than declared
     atomic_bool may_end;
     size_t at;
 } late_source;
@@ -125,7 +125,7 @@ static void engine__a_whole_response_does_not_wait_for_the_source(void **state) 
         fixture_script(&f, "/early", reply);
         fixture_script(&f, "/end", (nct_reply){.body = "end", .body_length = 3, .early = NCT_EARLY_DISCARD});
         fixture_script(&f, "/first", (nct_reply){.status = 200});
-        assert_ended(fixture_get(&f, "/first"), NC_OK, 0, ""); // A connection to use again.
+        assert_ended(fixture_get(&f, "/first"), NC_OK, 0, ""); // leaves a reusable connection
         nc_request request = fixture_request(&f, "/early");
         request.method = nc_slice_of("PUT");
         request.body_source = (nc_body_source){&pulls, is_endless ? pull_forever : pull_never, rewind_nothing};
@@ -140,7 +140,7 @@ static void engine__a_whole_response_does_not_wait_for_the_source(void **state) 
     }
 }
 
-/// gzip that ends before its end.
+/// A truncated gzip body.
 #define CUT_GZIP "\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b\x4c\x4a\x4e"
 
 /// A server that closes its sending side within a response, and continues to read.
@@ -194,7 +194,7 @@ static void engine__a_response_that_is_cut_short_does_not_wait_for_the_source_ei
         assert_ended(put_unfinished(&f, "/cut", ""), one->status, one->code, "");
         const char *path = fixture_text(&f, "%s/saved", directory);
         assert_ended(put_unfinished(&f, "/cut", path), one->status, one->code, "");
-        assert_int_equal(rmdir(directory), 0); // there is nothing in it
+        assert_int_equal(rmdir(directory), 0); // the directory is empty
         fixture_stop(&f);
     }
 }
@@ -252,7 +252,7 @@ static void watch_end(void *ctx, nc_transfer_id id, nc_response *response, const
     pthread_mutex_unlock(&self->mutex);
 }
 
-/// Waits until so many bytes have come, or, with SIZE_MAX, until the end.
+/// Waits until that many bytes have arrived, or, with SIZE_MAX, until the end.
 static void wait_for_bytes(watcher *self, size_t count) {
     struct timespec until;
     int code = 0;

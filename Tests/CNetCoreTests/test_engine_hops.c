@@ -5,7 +5,7 @@
 
 #include <netcore/transfers.h>
 
-/// Two servers, each with one slot; the first leads to the second, whose slot is taken.
+/// Two servers, each with one slot. The first redirects to the second, whose slot is in use.
 typedef struct led {
     fixture f;
     driven time;

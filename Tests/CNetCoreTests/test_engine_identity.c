@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/// A TLS server that looks at its clients, and a certificate that it trusts.
+/// A TLS server that requests client certificates, and a certificate that it trusts.
 typedef struct club {
     fixture f;
     char directory[64];
@@ -109,7 +109,7 @@ static void assert_alert_is_reported(club *c, int version, const char *protocols
         answer one = ask_as(c, &options, url);
         assert_status(one.error.status, NC_ERR_TLS_IDENTITY);
         assert_non_null(strstr(one.error.message, "TLS alert"));
-        assert_int_equal(atomic_load(&peer.count) - before, 1); // not repeated
+        assert_int_equal(atomic_load(&peer.count) - before, 1); // not resent
     }
     tls_peer_stop(&peer);
 }
@@ -182,7 +182,7 @@ static void engine__a_redirect_to_another_origin_is_not_shown_the_certificate(vo
     fixture_script(&c.f, "/stay", (nct_reply){.location = "/in"});
     assert_answered(ask_as(&c, &options, fixture_url(&c.f, "/away")), 200, "out");
     assert_answered(ask_as(&c, &options, fixture_url(&c.f, "/stay")), 200, "in");
-    assert_int_equal(nct_server_client_certificate_count(c.f.server), 1); // on one connection
+    assert_int_equal(nct_server_client_certificate_count(c.f.server), 1); // on a single connection
     nct_server_stop(other);
     club_stop(&c);
 }
@@ -195,7 +195,7 @@ static void engine__who_follows_elsewhere_by_itself_says_so_and_shows_nothing(vo
     for (int i = 0; i < 2; i++) {
         nc_request request = fixture_request(&c.f, "/in");
         request.trust = fixture_trust(&c.f, &options);
-        request.is_elsewhere = i == 0; // first, so that no connection is there with the certificate
+        request.is_elsewhere = i == 0; // first, so that no connection with the certificate exists
         assert_answered(fixture_send(&c.f, &request), 200, "in");
         assert_int_equal(nct_server_client_certificate_count(c.f.server), i);
     }
@@ -205,7 +205,7 @@ static void engine__who_follows_elsewhere_by_itself_says_so_and_shows_nothing(vo
 static void engine__a_proxy_is_not_shown_the_certificate(void **state) {
     club c;
     (void)state;
-    club_start(&c, NCT_CLIENT_ASKED); // plays the proxy: its paths are whole URLs
+    club_start(&c, NCT_CLIENT_ASKED); // acts as the proxy: its paths are whole URLs
     fixture_script(&c.f, "*", (nct_reply){.body = "through", .body_length = 7});
     const nc_trust_options options = member(&c, NULL);
     const nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of(fixture_url(&c.f, ""))};

@@ -27,7 +27,7 @@ static void write_jar(const scene *one) {
     assert_int_equal(fclose(file), 0);
 }
 
-/// The old jar, or a new one to its end.
+/// The file is the old jar, or a complete new one.
 static void check_jar(const scene *one) {
     char text[2000];
     FILE *file = fopen(one->jar, "r");
@@ -56,7 +56,7 @@ static void ask(scene *one, nc_engine *engine, nc_trust *trust) {
     }
 }
 
-/// Hundreds of runs need no disk.
+/// Hundreds of runs need no durability.
 static int no_sync(void *ctx, int fd) {
     (void)ctx;
     (void)fd;
@@ -152,7 +152,7 @@ static void engine__a_jar_survives_every_failed_allocation(void **state) {
     uint64_t points = each_allocation_failure(run, &one);
     assert_true(points > 100);
     assert_int_equal(one.ends, points + 1);
-    assert_true(one.successes > points); // most runs get further than their failure
+    assert_true(one.successes > points); // most runs continue after their failure
     assert_int_equal(unlink(one.jar), 0);
     assert_int_equal(rmdir(one.directory), 0); // no part of a file is left
     nc_trust_release(one.trusts[0]);

@@ -11,12 +11,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// As many as a host has over HTTP/1.1.
+/// The default number of connections per host over HTTP/1.1.
 enum { KEPT = 6 };
 
 static const nct_reply greeting = {.body = "hi", .body_length = 2};
 
-/// Has the engine keep `count` connections.
+/// Makes the engine keep `count` connections.
 static void keep(fixture *f, size_t count) {
     nc_transfer_id ids[KEPT];
     fixture_script(f, "/keep", (nct_reply){.body = "hi", .body_length = 2, .is_cut = true, .ending = NCT_STALL});
@@ -57,7 +57,7 @@ static void kept__connections_that_all_have_ended_give_way_to_a_new_one(void **s
         request.body = nc_slice_of(i / 2 % 2 == 1 ? "hello" : "");
         answer one = fixture_send(&f, &request);
         assert_answered(one, 200, "hi");
-        // The second was the last, and the first over its connection; it is one hop.
+        // The second request was the last, and the first on its connection. It is one hop.
         assert_int_equal(nct_server_request_count(f.server), 2);
         assert_int_equal(nct_server_request_connection(f.server, 1), KEPT + 1);
         assert_int_equal(nc_response_hop_count(one.response), 1);
@@ -74,7 +74,7 @@ static void kept__connections_that_end_have_a_post_sent_once(void **state) {
     for (size_t i = 0; i < 8; i++) {
         fixture f;
         bool is_reset = i % 2 == 1;
-        size_t count = i < 4 ? KEPT : 1; // With one, there is none that libcurl could turn to.
+        size_t count = i < 4 ? KEPT : 1; // with one, libcurl has no other connection to use
         fixture_start(&f, NCT_PLAIN);
         keep(&f, count);
         script_ends(&f, "/", endings[i % 2], count);

@@ -27,10 +27,10 @@ typedef struct scene {
     ending ending;
     atomic_bool has_body; // of the next request; the ending follows it
     atomic_uint asked;
-    atomic_int last; // request of the first connection, from 0
+    atomic_int last; // index of the first connection's last request
 } scene;
 
-/// libcurl 8 has another error for the end of a connection, and has the other streams wait.
+/// libcurl 8 reports another error for the end of a connection, and keeps the other streams waiting.
 static bool is_newer(void) {
     return curl_version_info(CURLVERSION_NOW)->version_num >= 0x080000;
 }
@@ -83,7 +83,7 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
     (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
     for (int i = 0; (stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS)) > 0; i++) {
         bool is_last = connection->index == 0 && i == atomic_load(&s->last);
-        // For the next one, or ever.
+        // Holds the response until the next request, or without end.
         bool is_held = connection->index == 0 && i > 0 && (i < atomic_load(&s->last) || i == 1 || s->ending == IS_DEAD);
         if (atomic_load(&s->has_body)) {
             (void)tls_frames_find(&frames, ssl, TLS_FRAME_DATA);
@@ -122,7 +122,7 @@ static answer ask(scene *s, const char *method, nc_limits limits) {
     return fixture_send(&s->f, &request);
 }
 
-/// Has the engine keep a connection.
+/// Makes the engine keep a connection.
 static void start(scene *s, ending how) {
     *s = (scene){.ending = how, .last = 1};
     s->peer = (tls_peer){.serve = serve, .members = "2", .ctx = s};
@@ -212,7 +212,7 @@ static void kept_streams__of_a_dead_connection_are_its_last_also_while_others_wa
     }
 }
 
-/// Callers have limits of their own, shorter than the engine's, and cancel.
+/// Callers cancel or have limits shorter than the engine's.
 static void kept_streams__that_a_caller_gives_up_on_a_dead_connection_are_its_last_too(void **state) {
     static const struct {
         ending how;

@@ -41,11 +41,11 @@ typedef struct leaver {
     const row *one;
     int listener;
     uint16_t port;
-    struct sockaddr_un path; // instead of the port, where it has a name
+    struct sockaddr_un path; // instead of the port, for a Unix socket
     gate was_read;
     gate has_left;
-    atomic_bool was_closed; // the first connection, with nothing more asked there
-    atomic_bool has_asked;  // over the second
+    atomic_bool was_closed; // the first connection, without a further request on it
+    atomic_bool has_asked;  // on the second connection
 } leaver;
 
 static bool say(int fd, const char *text) {
@@ -68,7 +68,7 @@ static bool read_to(int fd, const char *end) {
     return true;
 }
 
-/// Until the other kernel has all that was sent.
+/// Waits until the other kernel has all sent bytes.
 static void wait_for_arrival(int fd) {
     int left = 1;
     while (ioctl(fd, SIOCOUTQ, &left) == 0 && left > 0) {
@@ -83,7 +83,7 @@ static void *run_leaver(void *ctx) {
         gate_wait(&it->was_read);
         (void)say(first, it->one->leftover);
         if (it->port != 0) {
-            wait_for_arrival(first); // A Unix socket's other end has it already.
+            wait_for_arrival(first); // a Unix socket's peer has it immediately
         }
     }
     gate_open(&it->has_left);
@@ -150,7 +150,7 @@ static void assert_not_answered_by_leftover(fixture *f, leaver *server) {
     assert_answered(next, 200, "good");
     assert_true(server->was_closed);
     assert_true(server->has_asked);
-    // It is one hop, which opened a connection.
+    // One hop, which opened a connection.
     assert_int_equal(nc_response_hop_count(next.response), 1);
     assert_int_equal(nc_response_hop_at(next.response, 0).connections_opened, 1);
     assert_false(nc_response_hop_at(next.response, 0).is_reused);

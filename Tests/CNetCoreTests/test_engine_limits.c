@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// Short enough to wait for, long enough for a loaded machine to get to where it bites.
+/// Short enough to wait for, long enough for a loaded machine to reach the limited phase.
 #define SHORT_MS 150u
 
 static void stall_at(fixture *f, const char *path, uint64_t cut_after) {
@@ -48,7 +48,7 @@ static void engine__a_silent_tls_handshake_is_a_slow_connect(void **state) {
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     full_listener quiet = full_listener_start(INADDR_LOOPBACK, 0);
-    int one_of_them = accept(quiet.listener, NULL, NULL); // Room for one: it connects and hears nothing.
+    int one_of_them = accept(quiet.listener, NULL, NULL); // makes room for one connection, which receives nothing
     assert_true(one_of_them >= 0);
     nc_trust_options options = {.accepts_anything = true};
     const char *url = fixture_text(&f, "https://127.0.0.1:%u/", quiet.port);
@@ -200,7 +200,7 @@ static void engine__the_idle_limit_is_moved_by_every_piece_of_the_body(void **st
     nc_request request = fixture_request(&f, "/long");
     request.limits.total_ms = NC_UNLIMITED;
     request.limits.idle_ms = 5000;
-    // How many rounds a body takes is the kernel's affair; two and more pass the limit in sum.
+    // The kernel determines the number of rounds. Two or more exceed the limit in total.
     unsigned most_steps = 0;
     for (int i = 0; i < 100 && most_steps < 2; i++) {
         atomic_store(&stepping.steps, 0);
@@ -220,7 +220,7 @@ static void engine__the_idle_limit_is_moved_by_every_piece_of_the_body(void **st
 /// A process that is stopped (SIGSTOP, Ctrl-Z) during a body while its peer continues.
 typedef struct standstill {
     atomic_uint_fast64_t now_ns;
-    atomic_int peer; // of the loop's next look at the clock; -1: none
+    atomic_int peer; // for the loop's next read of the clock; -1: none
     gate has_begun;
 } standstill;
 

@@ -1,4 +1,4 @@
-/// Forms on their way: lengths, redirects, files that the worker opens.
+/// Forms in transfers: lengths, redirects, files that a worker thread opens.
 #include "fixture.h"
 
 #include <errno.h>
@@ -138,7 +138,7 @@ static void engine__a_form_is_sent_again_after_a_redirect_and_by_another_request
     for (size_t i = 0; i < 5; i++) {
         ids[i] = fixture_submit(&f, &request);
     }
-    nc_multipart_release(form); // the transfers keep it
+    nc_multipart_release(form); // the transfers retain it
     for (size_t i = 0; i < 5; i++) {
         assert_answered(fixture_wait(&f, ids[i]), 200, TWO_PARTS);
     }

@@ -10,7 +10,7 @@
 #define GOOD "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
 #define EVIL "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
 
-/// A server's TLS, whose bytes go in and out through the proxy's.
+/// A server's TLS, carried within the proxy's.
 typedef struct inner {
     SSL *outer;
     SSL *ssl;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static void wait_for_loop(fixture *f) {
-    // A cancelled transfer ends on the loop after all that was asked of it before.
+    // A cancelled transfer ends on the loop after all earlier commands.
     nc_request request = fixture_request(f, "/none");
     nc_transfer_id id = fixture_submit(f, &request);
     nc_engine_cancel(f->engine, id);

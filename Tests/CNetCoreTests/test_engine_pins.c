@@ -1,4 +1,4 @@
-/// Pins over several hops, connections, sessions, proxies and policies: what was checked once is not taken for more.
+/// Pins with several hops, connections, sessions, proxies and policies: a check counts only for what was checked.
 #include "net/engine_state.h"
 #include "pinned.h"
 
@@ -14,7 +14,7 @@ static void pins__a_refusal_lists_what_was_seen_and_what_was_asked_for(void **st
     pinned_rule(&p, 0, "localhost", p.family.foreign);
     answer one = pinned_ask(&p);
     assert_ended(one, NC_ERR_PIN_MISMATCH, 60, nct_made_pin(p.family.leaf));
-    // There are more certificates than the line has room for, and one pin.
+    // The chain has more certificates than the message can list, and one pin.
     assert_non_null(strstr(one.error.message, ", …, the policy "));
     assert_non_null(strstr(one.error.message, fixture_text(&p.f, " %s)", nct_made_pin(p.family.foreign))));
     assert_non_null(strstr(one.error.message, fixture_text(&p.f, "localhost:%u", nct_server_port(p.f.server))));
@@ -136,7 +136,7 @@ static void pins__each_hop_of_a_redirect_is_checked(void **state) {
     // From a pinned host to one that is not.
     pinned_rule(&p, 0, "localhost", p.family.leaf);
     assert_answered(pinned_ask_at(&p, "localhost", "/r"), 200, "there");
-    // To a pinned host, rightly and wrongly.
+    // To a pinned host, with a matching and a wrong pin.
     pinned_rule(&p, 1, "127.0.0.1", p.family.root);
     assert_answered(pinned_ask_at(&p, "localhost", "/r"), 200, "there");
     size_t before = nct_server_request_count(target);

@@ -19,14 +19,14 @@ typedef struct server {
     gate is_asked;
 } server;
 
-/// To the first stream: status 200, Content-Length: 2, and "hi". In the clear a body needs its length.
+/// A response on the first stream: status 200, Content-Length: 2, and "hi". Without TLS a body needs its length.
 #define ANSWER_OF_2 FRAME_HEAD("\5", "\1", "\4", "\1") "\x88\x0f\x0d\x01\x32" FRAME_HEAD("\2", "\0", "\1", "\1") "hi"
 
 static bool read_exactly(int fd, uint8_t *bytes, size_t count) {
     return count <= MAX_FRAME_BYTES && (count == 0 || recv(fd, bytes, count, MSG_WAITALL) == (ssize_t)count);
 }
 
-/// Takes a connection and reads up to its first request; -1 when there is none.
+/// Accepts a connection and reads its first request; -1 if there is none.
 static int take(const server *it) {
     uint8_t bytes[MAX_FRAME_BYTES];
     int fd = accept(it->listener, NULL, NULL);

@@ -1,4 +1,4 @@
-/// How a request may be spoken, and over what: versions, Unix sockets, host overrides, DNS over HTTPS.
+/// Protocols and routes of a request: versions, Unix sockets, host overrides, DNS over HTTPS.
 #include "fixture.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void engine__the_protocol_is_chosen_per_request(void **state) {
         assert_answered(fixture_send(&f, &request), 200, "ok");
         const char *line = choices[i] == NC_HTTP_1_0 ? "GET /v HTTP/1.0\r\n" : "GET /v HTTP/1.1\r\n";
         assert_memory_equal(fixture_received(&f, i), line, strlen(line));
-        assert_null(strstr(fixture_received(&f, i), "pgrade")); // h2c is never asked for in passing
+        assert_null(strstr(fixture_received(&f, i), "pgrade")); // h2c is never offered by Upgrade
     }
     nc_request request = fixture_request(&f, "/v");
     request.http = NC_HTTP_1_0;
@@ -115,7 +115,7 @@ static void engine__dot_segments_go_as_they_are_where_that_is_asked_for(void **s
         request.keeps_dot_segments = keeps == 1;
         (void)fixture_send(&f, &request);
     }
-    (void)fixture_get(&f, "/a/../b"); // and the next request as ever
+    (void)fixture_get(&f, "/a/../b"); // and the next request is normal
     // libcurl 8 reads %2e as a dot.
     const bool is_older = nc_capabilities_query().curl_version[0] < '8';
     const char *const lines[] = {is_older ? "GET /a/c/%2e%2e/d?x=/../y HTTP" : "GET /a/d?x=/../y HTTP",
@@ -218,7 +218,7 @@ static void engine__the_first_override_that_fits_counts_and_keeps_the_name(void 
     nc_request request = {.url = nc_slice_of("https://a.example/o"), .connect_to = overrides, .connect_to_count = 3};
     assert_answered(fixture_send(&f, &request), 200, "ok");
     assert_non_null(strstr(fixture_received(&f, 0), "\r\nHost: a.example\r\n"));
-    // The certificate has to be for the name that was asked, not for where it led.
+    // The certificate must be for the requested name, not for the override's target.
     request.url = nc_slice_of("https://c.example/o");
     const nc_connect_to all = {.to_host = nc_slice_of("127.0.0.1"), .to_port = port};
     request.connect_to = &all;

@@ -205,7 +205,7 @@ static void engine__a_proxy_that_asks_for_a_digest_gets_one(void **state) {
                                  {.body = "welcome", .body_length = 7}};
     fixture f;
     (void)state;
-    fixture_start(&f, NCT_PLAIN); // plays the proxy: its paths are whole URLs
+    fixture_start(&f, NCT_PLAIN); // acts as the proxy: its paths are whole URLs
     assert_int_equal(nct_server_script_sequence(f.server, "*", replies, 2), 0);
     const nc_proxy proxy = {.choice = NC_PROXY_URL,
                             .url = nc_slice_of(fixture_url(&f, "")),

@@ -1,4 +1,4 @@
-/// Rates, counted in bytes against a clock that the test drives, and word of how far a transfer is.
+/// Rates, measured in bytes with a driven clock, and progress reports.
 #include "driven.h"
 #include "fixture.h"
 #include "gate.h"
@@ -9,7 +9,7 @@
 
 enum { RATE = 10000, BODY_BYTES = 150000, BURST = 1024, PIECE_BYTES = 16 * 1024 };
 
-/// Bytes that moved under a rate, of one transfer or of several.
+/// The bytes of one or several transfers under a rate.
 typedef struct ledger {
     driven *time;
     pthread_mutex_t mutex;
@@ -56,7 +56,7 @@ static void book_end(void *ctx, nc_transfer_id id, nc_response *response, const 
     pthread_mutex_unlock(&one->mutex);
 }
 
-/// Waits until so many bytes have moved, or so many transfers have ended.
+/// Waits until that many bytes have moved, or that many transfers have ended.
 static void await(ledger *one, uint64_t bytes, unsigned done_count) {
     struct timespec until;
     int code = 0;
@@ -77,7 +77,7 @@ static bool is_over(ledger *one, unsigned transfers) {
     return is_over;
 }
 
-/// Lets a tenth of a second after the other pass until all has moved.
+/// Advances the clock in tenths of a second until all bytes have moved.
 static void drive(ledger *one, nc_engine *engine, unsigned transfers) {
     while (!is_over(one, transfers)) {
         driven_advance(one->time, engine, 100);
@@ -112,7 +112,7 @@ static void engine__a_received_body_keeps_to_its_rate(void **state) {
     fixture_stop(&f);
 }
 
-/// A body source that gives as much as is asked for.
+/// A body source that always fills the buffer.
 static nc_pull give(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
     ledger *one = ctx;
     (void)id;
@@ -155,7 +155,7 @@ static void engine__a_sent_body_keeps_to_its_rate_or_to_the_engines(void **state
     }
 }
 
-/// Sends so many requests at a time for bodies of so many bytes, twice, to an engine with a rate.
+/// Sends that many concurrent requests with bodies of that size, twice, to an engine with a rate.
 static void expect_the_engines_rate(unsigned transfers, size_t body_bytes) {
     driven time = driven_begin();
     ledger one = LEDGER_INIT(&time);
@@ -202,13 +202,13 @@ static void engine__a_rest_for_the_rates_sake_is_no_idleness(void **state) {
     nc_request request = fixture_request(&f, "/slow");
     request.limits = patient;
     request.limits.idle_ms = 5000;
-    request.limits.max_receive_bytes_per_s = SLOW_RATE; // a piece is worth sixteen seconds, the limit is five
+    request.limits.max_receive_bytes_per_s = SLOW_RATE; // a piece takes sixteen seconds, the limit is five
     assert_status(nc_engine_submit(f.engine, &request, &sink, &id, NULL), NC_OK);
     for (uint64_t i = 0; i < 12 && !is_over(&one, 1); i++) {
         // So far above its rate that it pauses, for any piece size and machine speed.
         uint64_t ahead = BURST + (driven_passed_ms(&time) / 1000 + SPARE_S) * SLOW_RATE;
         await(&one, ahead < ALL_BYTES ? ahead : ALL_BYTES, 1);
-        driven_advance(&time, f.engine, 0); // its loop is out of the callback that booked them
+        driven_advance(&time, f.engine, 0); // the loop has left the callback that counted them
         driven_advance(&time, f.engine, STEP_S * 1000);
     }
     driven_advance(&time, f.engine, 60000);

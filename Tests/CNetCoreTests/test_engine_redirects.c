@@ -1,4 +1,4 @@
-/// Redirects as the server sees them: methods, bodies, fields that stay at home, limits and refusals.
+/// Redirects as the server receives them: methods, bodies, origin-bound fields, limits and rejections.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -239,7 +239,7 @@ static void engine__redirect_to_another_origin_drops_every_unsafe_header(void **
         assert_ended(one, NC_OK, 0, "");
         expect_fields(fixture_received(&f, 0), true);
         expect_fields(fixture_received(&f, 1), true);
-        // Dropped at the foreign origin, and still dropped when a redirect leads home again.
+        // Dropped at the other origin, and still dropped when a redirect returns.
         expect_fields(fixture_received(&f, 2), false);
         if (i == 0) {
             assert_int_equal(nc_response_hop_count(one.response), 4);
@@ -410,7 +410,7 @@ static void engine__a_redirect_counts_whatever_becomes_of_its_body(void **state)
             answer one = fixture_get(&f, path);
             assert_answered(one, 200, "end");
             assert_int_equal(nc_response_hop_count(one.response), 2);
-            // As a response it has to be whole.
+            // If it is the final response, it must be complete.
             nc_request request = fixture_request(&f, path);
             request.redirects = NC_REDIRECTS_RETURN;
             one = fixture_send(&f, &request);

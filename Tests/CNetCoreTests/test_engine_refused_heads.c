@@ -1,5 +1,5 @@
-/// Responses that nghttp2 refuses although they are valid. The engine delivers them from its own reading, or sends the
-/// request again over HTTP/1.1 where that is safe.
+/// Valid responses that nghttp2 rejects. The engine delivers them with its own parser, or resends the request over
+/// HTTP/1.1 if that is safe.
 #include "fixture.h"
 #include "gate.h"
 #include "tls_frames.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/// How the server sends the head and what follows it.
+/// The timing of the head and the following frames.
 typedef enum timing { IN_ONE_PIECE, WITHOUT_THE_REST, AND_CLOSE } timing;
 
 typedef struct row {
@@ -106,7 +106,7 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
     if (at->timing == AND_CLOSE) {
         (void)SSL_shutdown(ssl);
     }
-    (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING); // until it has hung up
+    (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING); // until the client has closed
 }
 
 typedef struct result {
@@ -240,7 +240,7 @@ static void refused_heads__that_are_not_valid_are_errors(void **state) {
 
 enum { KEPT_REQUESTS = 60 };
 
-/// Each response inserts a field with its number. The last one refers to it, in a head that nghttp2 refuses.
+/// Each response inserts a field with its number. The last one refers to it, in a head that nghttp2 rejects.
 static void serve_many(SSL *ssl, const tls_peer_connection *connection) {
     tls_frames frames = TLS_FRAMES_INIT;
     int stream = 0;

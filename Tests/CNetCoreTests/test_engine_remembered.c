@@ -181,7 +181,7 @@ static void engine__a_redirect_to_http_of_a_remembered_host_goes_to_https_regres
     start(&f, NCT_TLS_VALID, &(nc_engine_options){.uses_hsts = true});
     unsigned port = nct_server_port(f.server);
     fixture_script(&f, "/r", (nct_reply){.location = fixture_text(&f, "http://a.example:%u/end?x", port)});
-    // A host that asked for nothing is not gone to in the clear, and neither is one with another scheme.
+    // A redirect from https to http fails if the host has no HSTS entry. A redirect to another scheme always fails.
     assert_ended(get(&f, NULL, "https", "a.example", "/r"), NC_ERR_REDIRECT_REFUSED, 0, "a.example");
     assert_answered(get(&f, NULL, "https", "a.example", "/sts"), 200, "");
     for (int i = 0; i < 2; i++) {

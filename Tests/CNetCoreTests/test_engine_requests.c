@@ -31,7 +31,7 @@ static void engine__plain_get_sends_host_alone(void **state) {
     fixture_stop(&f);
 }
 
-/// Without a word about characters from the program, which a library cannot expect.
+/// Without setlocale() in the program, which a library cannot expect.
 static void engine__a_host_in_other_letters_is_asked_for_in_ascii_in_any_locale_regression_1(void **state) {
     const nc_connect_to here = {.to_host = nc_slice_of("127.0.0.1")};
     fixture f;
@@ -52,7 +52,7 @@ static void engine__a_host_in_other_letters_is_asked_for_in_ascii_in_any_locale_
 static void engine__each_request_asks_for_its_own_url(void **state) {
     static const struct {
         const char *path;
-        const char *line; // NULL when it is refused
+        const char *line; // NULL: rejected
     } rows[] = {
         {"/a?b", "GET /a?b HTTP/1.1\r\n"},
         {"/a?b", "GET /a?b HTTP/1.1\r\n"},

@@ -189,7 +189,7 @@ static void engine__a_fold_leaves_no_space_at_an_end_of_a_value_regression_3(voi
     fixture_stop(&f);
 }
 
-/// libcurl takes the first for a final head, whose body would come without one.
+/// libcurl takes the first for a final head, so the body would have no head.
 static void engine__a_status_line_of_no_known_form_is_a_bad_response_regression_4(void **state) {
     static const char *const lines[] = {"HTTP/HTTP/1.1 100 ", "HTTP/1.1x 100 a", "HTTP/1.12 200 a"};
     fixture f;
@@ -338,7 +338,7 @@ static void engine__default_limits_bound_every_kind_of_head(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
-    // One endless line, many long lines, many short lines, an endless row of interim heads.
+    // One endless line, many long lines, many short lines, an endless sequence of interim heads.
     static const struct {
         const char *line;
         size_t repeated;

@@ -112,7 +112,7 @@ static void engine__a_save_leaves_a_file_its_rights(void **state) {
 static int refusal;
 static nc_file_ops system_ops;
 
-/// Files that may be read only, which a test that is run by root would not see.
+/// Simulates read-only files, because root can write them.
 static int open_to_read(void *ctx, const char *path, int flags, mode_t mode) {
     if ((flags & (O_ACCMODE | O_CREAT)) == O_WRONLY) {
         errno = refusal;
@@ -265,7 +265,7 @@ static void engine__what_comes_in_one_read_is_one_write(void **state) {
     const nc_engine_options options = {.file_ops = &files.ops};
     const nct_server_options server = {.identity = NCT_PLAIN};
     fixture_start_with(&f, &server, &options);
-    // libcurl cuts it into pieces of 16 KiB; how much one read brings is the system's affair, but never so little.
+    // libcurl splits it into pieces of 16 KiB. The size of one read depends on the system, but is never that small.
     fixture_script(&f, "/long", (nct_reply){.pattern_length = 64 * 1024 * 1024});
     nc_request request = fixture_request(&f, "/long");
     request.save_path = nc_slice_of(fixture_text(&f, "%s/saved", at.root));

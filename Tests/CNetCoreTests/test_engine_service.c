@@ -1,4 +1,4 @@
-/// The class of service that a request's packets ask for, as the sockets have it.
+/// The traffic class of a request's packets, as the sockets have it.
 #include "fixture.h"
 
 #include <arpa/inet.h>
@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// The octet of the socket of ours that is connected to a port; -1 when there is none. A server's is another one: its
-/// peer has another port.
+/// Returns the traffic class of our socket that is connected to a port; -1 if there is none. The server's socket does
+/// not match, because its peer has another port.
 static int octet_towards(uint16_t port, int family) {
     bool is_v6 = family == AF_INET6;
     for (int fd = 3; fd < 1024; fd++) {

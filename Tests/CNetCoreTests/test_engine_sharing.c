@@ -19,7 +19,7 @@ typedef struct scene {
     atomic_uint lost;
 } scene;
 
-/// Reads up to the end of a head, and how much of a body came with it; the end of the connection is 0.
+/// Reads a head, and counts the body bytes that arrived with it. Returns 0 at the end of the connection.
 static size_t read_head(SSL *ssl, char *head, size_t capacity, size_t *body_bytes) {
     size_t length = 0;
     while (length + 1 < capacity) {
@@ -76,7 +76,7 @@ static void serve_member(SSL *ssl, const tls_peer_connection *connection) {
         serve_one(ssl, connection);
     } else if (connection->index == 2 && tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 1) {
         (void)SSL_write(ssl, SETTINGS FIRST_CHALLENGE, sizeof(SETTINGS FIRST_CHALLENGE) - 1);
-        if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 3) { // libcurl 8.21 stays on the connection.
+        if (tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS) == 3) { // libcurl 8.21 stays on the connection
             static const char proof[] = OK_HEAD("\3") FRAME_HEAD("\6", "\0", "\1", "\3") "/proof";
             (void)SSL_write(ssl, proof, sizeof proof - 1);
             close_quietly(ssl);
@@ -108,7 +108,7 @@ static void engine__a_busy_connection_of_http_1_carries_no_other_request(void **
         nc_transfer_id waiting = fixture_submit(&f, &first);
         gate_wait(&at.is_asked);
         nc_request second = request_to(&f, &peer, "/second");
-        assert_answered(fixture_send(&f, &second), 200, "hi"); // The name has spoken HTTP/2.
+        assert_answered(fixture_send(&f, &second), 200, "hi"); // the host has used HTTP/2
         nc_request third = request_to(&f, &peer, "/third");
         answer got = fixture_send(&f, &third);
         gate_open(&at.may_answer);
@@ -136,7 +136,7 @@ static void engine__a_proof_goes_over_no_busy_connection_of_http_1(void **state)
     }
     nc_transfer_id waiting = fixture_submit(&f, &requests[0]);
     gate_wait(&at.is_asked);
-    assert_answered(fixture_send(&f, &requests[1]), 200, "hi"); // The name has spoken HTTP/2.
+    assert_answered(fixture_send(&f, &requests[1]), 200, "hi"); // the host has used HTTP/2
     answer got = fixture_send(&f, &requests[2]);
     gate_open(&at.may_answer);
     assert_answered(got, 200, "/proof");
@@ -221,7 +221,7 @@ static void engine__a_certificate_may_be_asked_for_when_who_connected_is_gone(vo
     fixture_start_trusting_all(&f);
     tls_peer_start(&peer);
     nc_request first = request_to(&f, &peer, "/");
-    first.keeps_dot_segments = true; // whose handle is not kept
+    first.keeps_dot_segments = true; // its handle is not kept
     assert_answered(fixture_send(&f, &first), 200, "ok");
     nc_request second = request_to(&f, &peer, "/");
     assert_answered(fixture_send(&f, &second), 200, "ok");
@@ -306,7 +306,7 @@ static void serve_streams(SSL *ssl, const tls_peer_connection *connection) {
     (void)tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
 }
 
-/// Nor is it lost: the leak sanitizer has an eye on what libcurl had kept of it.
+/// Nor is it leaked: the leak sanitizer covers the data that libcurl had kept.
 static void engine__what_came_while_a_stream_rested_is_no_part_of_the_next_body(void **state) {
     fixture f;
     told open_one;
@@ -341,7 +341,7 @@ static void engine__what_came_while_a_stream_rested_is_no_part_of_the_next_body(
 
 enum { LONG_FRAME = 4096, LONG_FRAMES = 16 };
 
-/// How much the long stream has, and which of the two it is.
+/// The state of the long stream, and its number.
 typedef struct long_answer {
     size_t frames;
     bool is_first;

@@ -1,4 +1,4 @@
-/// A disk that takes its time is not the network: no limit on the network ends what waits for it.
+/// A slow disk is not the network: no network limit ends a transfer that waits for the disk.
 #include "driven.h"
 #include "faulty.h"
 #include "fixture.h"
@@ -7,9 +7,9 @@
 
 enum { CONNECT_MS = 5000, LONGER_MS = 6000, TOTAL_MS = 5500 };
 
-/// Files whose opening waits at a gate.
+/// Files whose open() waits at a gate.
 typedef struct slow_files {
-    nc_file_ops ops; // its ctx is this struct: it may not move
+    nc_file_ops ops; // its ctx is this struct, which must not move
     nc_file_ops system;
     gate is_asked;
     gate may_open;
@@ -41,7 +41,7 @@ static void begin(scene *on, nct_identity identity) {
     fixture_script(&on->f, "/x", (nct_reply){.body = "x", .body_length = 1});
     on->request = fixture_request(&on->f, "/x");
     on->request.limits.connect_ms = CONNECT_MS;
-    on->request.limits.slot_ms = CONNECT_MS; // Its timer may ring when there is a slot, and find another limit.
+    on->request.limits.slot_ms = CONNECT_MS; // its timer may fire after the slot is free, and then finds another limit
 }
 
 static void end(scene *on) {

@@ -120,7 +120,7 @@ static void engine__a_jar_is_read_and_saved_whatever_call_is_interrupted(void **
         nc_buf_deinit(&text);
         assert_int_equal(place_count(at.root), 1);
     } while (files.has_failed);
-    assert_true(nth > 12); // Looking, opening, reading, writing, syncing, closing, renaming.
+    assert_true(nth > 12); // stat, open, read, write, sync, close, rename
     place_remove(&at);
 }
 

@@ -1,4 +1,4 @@
-/// The files that an engine keeps from one run to the next: none that another user could have written is read.
+/// The state files of an engine: a file that another user could have written is never read.
 #include "faulty.h"
 #include "fixture.h"
 

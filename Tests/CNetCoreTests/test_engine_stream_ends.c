@@ -234,7 +234,7 @@ static void streams__the_end_is_seen_with_each_cipher(void **state) {
     }
 }
 
-/// Sends bodies of many records with keys that change in between (RFC 8446, 4.6.3) and records that are padded.
+/// Sends bodies of many records with key updates (RFC 8446, section 4.6.3) and padded records.
 static void serve_with_new_keys(SSL *ssl, const tls_peer_connection *connection) {
     static const char head[] = SETTINGS OK_HEAD("\1");
     static const char data[] = FRAME_HEAD("\x08", "\0", "\0", "\1") "eight is";
@@ -280,7 +280,7 @@ static void streams__the_end_is_seen_behind_new_keys_and_in_padded_records(void 
     fixture_stop(&f);
 }
 
-/// The server's first frames may come in one piece with the handshake, before the client has the keys.
+/// The server's first frames may arrive together with the handshake, before the client has the keys.
 static void streams__the_end_is_seen_where_the_server_speaks_first(void **state) {
     static const char early[] = FRAME_HEAD("\0", "\4", "\0", "\0");
     (void)state;
@@ -299,7 +299,7 @@ static void streams__the_end_is_seen_where_the_server_speaks_first(void **state)
     }
 }
 
-/// A cipher that the frames cannot be seen through: HTTP/2 forbids it (RFC 9113, 9.2.2), and libcurl takes it.
+/// A cipher without frame inspection. HTTP/2 forbids it (RFC 9113, section 9.2.2), and libcurl accepts it.
 static void streams__without_a_length_and_with_another_cipher_are_an_error(void **state) {
     static const security tls = {TLS1_2_VERSION, "ECDHE-ECDSA-AES128-SHA256"};
     fixture f;

@@ -45,7 +45,7 @@ static const text errors[] = {
 typedef struct scene {
     const text *front;
     const text *error;
-    bool is_apart; // the error comes when the client has read the front
+    bool is_apart; // the error follows when the client has read the front
 } scene;
 
 static void serve(SSL *ssl, const tls_peer_connection *connection) {
@@ -67,7 +67,7 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
     }
     memcpy(bytes + length, at->error->bytes, at->error->length);
     (void)SSL_write(ssl, bytes, (int)(length + at->error->length));
-    while (SSL_read(ssl, bytes, sizeof bytes) > 0) { // until the client has hung up
+    while (SSL_read(ssl, bytes, sizeof bytes) > 0) { // until the client has closed
     }
 }
 

@@ -1,4 +1,4 @@
-/// Streams of HTTP/2 that end in unusual ways, frame by frame (RFC 9113), in the clear.
+/// HTTP/2 streams with unusual ends, frame by frame (RFC 9113), without TLS.
 #include "fixture.h"
 #include "frames.h"
 
@@ -11,9 +11,9 @@ enum { MAX_FRAMES = 8 };
 typedef enum upload {
     NOTHING,
     FEW_BYTES, // sent in one piece
-    NO_END,    // the reply begins when some of it has come
-    NO_ROOM,   // as NO_END, when as much has come as the server takes
-    BY_RATE,   // the reply comes when half of it has
+    NO_END,    // the reply begins after some of it
+    NO_ROOM,   // as NO_END, after all bytes that the server accepts
+    BY_RATE,   // the reply begins after half of it
 } upload;
 
 static nc_pull pull_much(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
@@ -98,12 +98,12 @@ static void engine_streams__end_with_their_last_frame_and_not_with_their_length(
         {{HEADERS(OK_OPEN), DATA("hi"), LAST_HEADERS(TRAILER)}, NC_OK, "hi", 1, NULL, NC_OK},
         {{HEADERS(TOLD_OF_2), DATA("hi"), PING, LAST_HEADERS(TRAILER)}, NC_OK, "hi", 1, NULL, NC_OK},
         {{HEADERS(TOLD_OF_2), PING, DATA("h"), DATA("i"), PING, LAST_HEADERS(TRAILER)}, NC_OK, "hi", 1, NULL, NC_OK},
-        // RFC 9113, 8.1.1: a length that is not kept makes a response malformed.
+        // RFC 9113, section 8.1.1: a response with a wrong length is malformed.
         {{HEADERS(OK_OF_3), PING, LAST_DATA("hi")}, NC_ERR_HTTP2, "", 0, "hi", NC_OK},
         {{HEADERS(OK_OF_2), PING, LAST_DATA("hi!")}, NC_ERR_HTTP2, "", 0, NULL, NC_OK},
         {{HEADERS(TOLD_OF_3), PING, DATA("hi"), PING, LAST_HEADERS(TRAILER)}, NC_ERR_HTTP2, "hi", 0, NULL, NC_OK},
         {{LAST_HEADERS(OK_OF_2)}, NC_ERR_HTTP2, "", 0, NULL, NC_OK},
-        // The last frame is missing, or libcurl has lost it: the length is the last word after all.
+        // The last frame is missing, or libcurl has dropped it: the length determines the end.
         {{HEADERS(OK_OF_2), DATA("hi")}, NC_OK, "hi", 0, NULL, NC_OK},
         {{HEADERS(OK_OF_3), PING, DATA("hi"), PING, RESET("\0")}, NC_ERR_CUT_SHORT, "hi", 0, NULL, NC_OK},
         {{HEADERS(OK_OF_3), PING, DATA("hi"), PING, RESET("\2")}, NC_ERR_HTTP2, "hi", 0, NULL, NC_OK},
@@ -112,7 +112,7 @@ static void engine_streams__end_with_their_last_frame_and_not_with_their_length(
     expect_rows(rows, sizeof rows / sizeof *rows, NOTHING);
 }
 
-/// The length is the last word where the last frame is missing, but a coding has one as well.
+/// If the last frame is missing, the length determines the end, but the coding must be complete too.
 static void engine_streams__of_their_length_may_still_end_within_their_coding(void **state) {
     static const frame frames[] = {
         // trailer: x-sum, content-encoding: gzip, content-length: 2
@@ -144,7 +144,7 @@ static void engine_streams__an_answer_counts_although_the_upload_is_refused(void
         // The response must be complete, and the reset must have the code NO_ERROR.
         {{HEADERS(OK_OF_3), DATA("hi"), PING, RESET("\0")}, NC_ERR_HTTP2, "hi", 0, NULL, NC_ERR_CUT_SHORT},
         {{LAST_HEADERS(NO_CONTENT), PING, RESET("\0")}, NC_OK, "", 0, NULL, NC_OK},
-        // libcurl stops sending at an error, so that nothing is reset in the midst of it.
+        // libcurl stops sending at an error, so no upload is reset.
         {{LAST_HEADERS(TOO_LARGE), PING, RESET("\0")}, NC_OK, "", 0, NULL, NC_OK},
         {{HEADERS(TOO_LARGE), LAST_DATA("hi"), PING, RESET("\0")}, NC_OK, "hi", 0, NULL, NC_OK},
         {{HEADERS(OK_OPEN), DATA("hi"), PING, RESET("\2")}, NC_ERR_HTTP2, "hi", 0, NULL, NC_OK},
@@ -309,7 +309,7 @@ static void engine_streams__that_are_broken_off_for_http_1_are_not_asked_again(v
     }
 }
 
-/// Content-Length is not the end of a stream, also when the request had a body.
+/// Content-Length is not the end of a stream, even if the request had a body.
 static void engine_streams__that_brought_a_body_wait_for_late_trailers(void **state) {
     static const row rows[] = {
         {{HEADERS(OK_OF_2), LAST_DATA("hi")}, NC_OK, "hi", 0, NULL, NC_OK},

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/// Asks a server of one identity under the fixture's own policy.
+/// Sends a request to a server of one identity under the fixture's policy.
 static void expect_refusal(nct_identity identity, nc_status status, int native, const char *part) {
     fixture f;
     fixture_start(&f, identity);
     fixture_script(&f, "/t", (nct_reply){.body = "ok", .body_length = 2});
-    for (int i = 0; i < 2; i++) { // Twice: nothing of the first may be of use to the second.
+    for (int i = 0; i < 2; i++) { // twice: the second attempt must not benefit from the first
         answer one = fixture_get(&f, "/t");
         assert_ended(one, status, native, part);
         assert_int_equal(nc_response_status(one.response), 0);
@@ -48,7 +48,7 @@ static void engine__a_peer_that_speaks_no_tls_fails_the_handshake(void **state) 
     fixture f;
     (void)state;
     expect_refusal(NCT_TLS_GARBAGE, NC_ERR_TLS_HANDSHAKE, CURLE_SSL_CONNECT_ERROR, "handshake failed");
-    // A server that is not asked for the certificate's sake fails in the same way.
+    // The result is the same under a policy that accepts every certificate.
     fixture_start(&f, NCT_TLS_GARBAGE);
     nc_trust_options options = {.accepts_anything = true};
     nc_request request = fixture_request(&f, "/t");
@@ -65,7 +65,7 @@ static void expect_connected(answer one, uint16_t port) {
     assert_string_equal(hop.remote_address, "127.0.0.1");
     assert_int_equal(hop.remote_port, port);
     assert_true(hop.connected_ns >= hop.resolved_ns && hop.resolved_ns >= hop.started_ns && hop.started_ns > 0);
-    assert_true(hop.connected_ns <= hop.ended_ns + 1000000); // the end is read once a round of the loop
+    assert_true(hop.connected_ns <= hop.ended_ns + 1000000); // the end is read once per round of the loop
     assert_int_equal(hop.secured_ns + hop.ready_ns + hop.first_byte_ns, 0);
 }
 
@@ -232,7 +232,7 @@ static void engine__two_policies_never_share_a_connection(void **state) {
     assert_answered(fixture_send(&f, &request), 200, "ok");
     assert_int_equal(nct_server_connection_count(f.server), 2);
     for (size_t i = 0; i < 3; i++) {
-        // Neither a kept connection nor a kept session of another policy helps.
+        // Pooled connections and sessions of another policy are not used.
         assert_status(fixture_send(&f, &distrusting).error.status, NC_ERR_TLS_UNTRUSTED);
         assert_int_equal(nct_server_connection_count(f.server), 3 + i);
         assert_answered(fixture_send(&f, &request), 200, "ok");
@@ -283,7 +283,7 @@ static void engine__more_policies_than_lanes_all_work(void **state) {
 
 static char key_log[] = "/tmp/netcore-keys-XXXXXX";
 
-/// Before the first engine: libcurl asks for SSLKEYLOGFILE when a process begins to use it, and never again.
+/// Before the first engine: libcurl reads SSLKEYLOGFILE once per process.
 static int set_key_log(void **state) {
     (void)state;
     int fd = mkstemp(key_log);

@@ -1,4 +1,4 @@
-/// The group of a TLS key exchange: OpenSSL's preference is kept, and the metrics name the group that was negotiated.
+/// The group of a TLS key exchange: OpenSSL's preference is kept, and the metrics name the negotiated group.
 #include "fixture.h"
 #include "tls_peer.h"
 

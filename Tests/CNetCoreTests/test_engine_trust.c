@@ -91,7 +91,7 @@ static void trust__an_observer_allows_where_it_was_let(void **state) {
     p.options.rule_count = 0;
     p.options.ca_pem = nc_slice_of(nct_made_pem(p.family.foreign));
     assert_answered(pinned_ask(&p), 200, "ok");
-    assert_answered(pinned_ask_at(&p, "second.test", "/t"), 200, "ok"); // which the certificate does not name
+    assert_answered(pinned_ask_at(&p, "second.test", "/t"), 200, "ok"); // a host that the certificate does not name
     w.allows = false;
     assert_status(pinned_ask_at(&p, "third.test", "/t").error.status, NC_ERR_TLS_UNTRUSTED);
     pinned_stop(&p);
@@ -123,7 +123,7 @@ static void trust__refusals_are_reported_now_and_then(void **state) {
     assert_status(w.status, NC_OK);
     assert_status(w.finding, NC_ERR_PIN_MISMATCH);
     assert_int_equal(w.notes, NC_NOTE_REPORT_ONLY);
-    // In the clear there is no chain.
+    // Without TLS there is no chain.
     nct_server *clear = NULL;
     assert_int_equal(nct_server_start(&clear, NULL), 0);
     pinned_rule(&p, 0, "127.0.0.1", p.family.foreign);
@@ -170,7 +170,7 @@ static void trust__versions_and_ciphers_are_kept(void **state) {
     nc_hop_metrics hop = nc_response_hop_at(pinned_ask(&p).response, 0);
     assert_string_equal(hop.tls_version, "TLSv1.2");
     assert_string_equal(hop.tls_cipher, "ECDHE-ECDSA-AES256-GCM-SHA384");
-    p.options.ciphers = nc_slice_of("ECDHE-RSA-AES256-GCM-SHA384"); // which the server's key cannot
+    p.options.ciphers = nc_slice_of("ECDHE-RSA-AES256-GCM-SHA384"); // impossible with the server's key
     assert_status(pinned_ask(&p).error.status, NC_ERR_TLS_HANDSHAKE);
     pinned_stop(&p);
 }
@@ -186,7 +186,7 @@ static void trust__aes_with_128_bits_is_offered_first_unless_somebody_says_other
     nc_trust *trust = NULL;
     assert_status(nc_trust_new(&trust, NULL, NULL), NC_OK);
     for (size_t i = 0; i < 2; i++) {
-        SSL_CTX *context = SSL_CTX_new(TLS_client_method()); // as openssl.cnf may have it
+        SSL_CTX *context = SSL_CTX_new(TLS_client_method()); // as openssl.cnf may set it
         assert_int_equal(SSL_CTX_set_ciphersuites(context, orders[i]), 1);
         assert_true(nc_handshake_configure(context, trust));
         const SSL_CIPHER *first = sk_SSL_CIPHER_value(SSL_CTX_get_ciphers(context), 0);
@@ -241,7 +241,7 @@ static void trust__a_revoked_certificate_is_refused(void **state) {
     assert_ended(ask_with_lists(&p, p.family.middle, NULL), NC_ERR_TLS_REVOKED, 60, "was revoked");
     pinned_rule(&p, 0, "localhost", p.family.leaf);
     assert_status(ask_with_lists(&p, NULL, p.family.leaf).error.status, NC_ERR_TLS_REVOKED);
-    // Pinned certificates as anchors change nothing about that.
+    // Pinned certificates as anchors do not change this.
     const nc_slice root = nc_slice_of(nct_made_pem(p.family.root));
     p.rules[0] = (nc_trust_rule){
         .hosts = nc_slice_of("**"), .mode = NC_PIN_CERTIFICATE, .certificates = &root, .certificate_count = 1};
@@ -260,7 +260,8 @@ static void trust__a_missing_revocation_list_fails_closed(void **state) {
     const char *path = write_file(&p.f, by_root, strlen(by_root));
     free(by_root);
     p.options.crl_file = nc_slice_of(path);
-    assert_ended(pinned_ask(&p), NC_ERR_TLS_CERTIFICATE, 60, "certificate CRL"); // the intermediate's own is not there
+    assert_ended(pinned_ask(&p), NC_ERR_TLS_CERTIFICATE, 60,
+                 "certificate CRL"); // the intermediate's own list is missing
     unlink(path);
     p.options.crl_file = nc_slice_of("/nonexistent/list.pem");
     assert_ended(pinned_ask(&p), NC_ERR_TLS_ROOTS, 2, "cannot read the CRL file");
@@ -278,14 +279,14 @@ static void trust__a_missing_revocation_list_fails_closed(void **state) {
 
 /// The staple and its expected result.
 typedef struct stapled {
-    const nct_made *issuer; // NULL: `text` is stapled, if any
+    const nct_made *issuer; // NULL: the staple is `text`, if any
     const nct_made *about;
     const char *text;
     bool is_revoked;
     int begins_in_days;
     nc_status status;
     const char *part;
-    const nc_trust_rule *rule; // whose certificates are then the only anchors
+    const nc_trust_rule *rule; // its certificates are the only anchors
 } stapled;
 
 static void ask_stapled(pinned *p, const stapled *one, bool is_old) {
@@ -309,7 +310,7 @@ static void ask_stapled(pinned *p, const stapled *one, bool is_old) {
             assert_answered(ended, 200, "ok");
         } else {
             assert_ended(ended, one->status, 60, one->part);
-            assert_true(nc_response_verdict(ended.response)->is_verified); // The chain was good.
+            assert_true(nc_response_verdict(ended.response)->is_verified); // the chain was valid
             assert_int_equal(nct_server_request_count(p->f.server), 0);
         }
     }

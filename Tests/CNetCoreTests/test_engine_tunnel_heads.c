@@ -91,7 +91,7 @@ static void tunnel__other_lines_than_fields_end_the_request(void **state) {
     fixture_start(&f, NCT_PLAIN);
     fixture_script(&f, "/fields", (nct_reply){.headers = "X-A: 1\r\nX-B: 2\r\n"});
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        // So that libcurl's handle has had fields, which it has freed: up to 8.0 it would append to the last of them.
+        // Gives libcurl's handle fields that it has freed: up to 8.0 it would append to the last one.
         assert_int_equal(nc_response_status(fixture_get(&f, "/fields").response), 200);
         fixture_script(&f, "*", raw(cases[i].head));
         nc_status status = ask_through(&f, false).error.status;

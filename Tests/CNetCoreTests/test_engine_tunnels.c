@@ -1,4 +1,4 @@
-/// Proxies that are spoken to over TLS or SOCKS, and what an environment full of settings changes: nothing.
+/// Proxies over TLS or SOCKS. Proxy settings in the environment have no effect.
 #include "fixture.h"
 #include "listening.h"
 
@@ -211,7 +211,7 @@ static void engine__the_environments_proxies_count_only_where_they_are_asked_for
         assert_int_equal(setenv("no_proxy", "127.0.0.1", 1), 0);
         assert_answered(fixture_send(&f, &request), 200, "through");
         assert_int_equal(nct_proxy_request_count(decoy), 1);
-        // But an exception in the environment does not touch a proxy that was chosen.
+        // An exception in the environment does not apply to an explicit proxy.
         const nc_proxy chosen = proxy_at(&f, "http", "127.0.0.1", decoy);
         request.proxy = &chosen;
         assert_answered(fixture_send(&f, &request), 200, "through");
@@ -283,7 +283,7 @@ static void engine__a_netrc_in_the_home_directory_is_not_read_unasked(void **sta
     assert_int_equal(rmdir(home), 0);
 }
 
-/// Puts a text into a new file; `path` ends in XXXXXX.
+/// Writes a text to a new file; `path` ends in XXXXXX.
 static void write_netrc(char *path, const char *text) {
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -333,7 +333,7 @@ static void engine__a_netrc_that_is_malformed_is_an_error_of_that_file(void **st
     assert_int_equal(unlink(path), 0);
 }
 
-/// libcurl 7.88 ignores a line that is longer, and would send the request without what is in it.
+/// libcurl 7.88 ignores a longer line, and would send the request without its credentials.
 static void engine__a_netrc_line_that_libcurl_would_ignore_is_an_error_of_that_file(void **state) {
     enum { LONGEST = 4094 };
     static const struct {
@@ -383,7 +383,7 @@ static void engine__a_netrc_line_that_libcurl_would_ignore_is_an_error_of_that_f
     }
 }
 
-/// The engine has looked at the file when it was made; libcurl opens it for each request.
+/// The engine checks the file at its start; libcurl opens it for each request.
 static void engine__a_netrc_that_becomes_a_pipe_holds_nobody_up(void **state) {
     char path[] = "/tmp/netcore-netrc-XXXXXX";
     (void)state;
@@ -396,10 +396,10 @@ static void engine__a_netrc_that_becomes_a_pipe_holds_nobody_up(void **state) {
     assert_int_equal(mkfifo(path, 0600), 0); // without a writer
     assert_ended(fixture_get(&f, "/"), NC_ERR_FILE, EINVAL, path);
     nc_request request = fixture_request(&f, "/");
-    request.credentials = user(NC_AUTH_BASIC, "me", "two"); // The file is of no account to it.
+    request.credentials = user(NC_AUTH_BASIC, "me", "two"); // the file does not apply
     assert_answered(fixture_send(&f, &request), 200, "hi");
     assert_int_equal(unlink(path), 0);
-    assert_ended(fixture_get(&f, "/"), NC_ERR_FILE, ENOENT, path); // It is not asked without a name, in silence.
+    assert_ended(fixture_get(&f, "/"), NC_ERR_FILE, ENOENT, path); // never sent silently without the file's name
     assert_int_equal(nct_server_request_count(f.server), 2);
     fixture_stop(&f);
 }
@@ -409,7 +409,7 @@ static void engine__a_netrc_that_becomes_a_pipe_holds_nobody_up(void **state) {
 /// The methods of a greeting (RFC 1928, section 3).
 enum { NO_PROOF = 0, GSSAPI = 1, NAME_AND_PASSWORD = 2 };
 
-/// Takes a greeting, gives its methods and hangs up.
+/// Reads a greeting, returns its methods and closes.
 static size_t take_greeting(int listener, uint8_t methods[255]) {
     uint8_t head[2];
     int fd = accept(listener, NULL, NULL);

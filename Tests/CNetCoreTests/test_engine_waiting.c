@@ -275,7 +275,7 @@ static void *compare_name(void *ctx) {
     return NULL;
 }
 
-/// Makes threads until each name that was free has been given.
+/// Starts threads until each free id has been used.
 static void use_up_names(namesake *self) {
     enum { THREADS = 32 };
     pthread_t threads[THREADS];

@@ -7,7 +7,7 @@ static nc_slice text(const char *bytes) {
     return nc_slice_of(bytes);
 }
 
-/// Writes "name=value" with a space after each; an array in one piece has '|' between its values.
+/// Writes "name=value" with a space after each. The values of an array in one piece are separated by '|'.
 static nc_status note(void *ctx, nc_slice name, const nc_params_item *value, nc_error *err) {
     (void)err;
     nc_buf *out = ctx;

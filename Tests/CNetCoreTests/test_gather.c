@@ -1,4 +1,4 @@
-/// Pieces of a body on their way to a file: put together, in order, and never another transfer's.
+/// The write buffer of saved bodies: pieces are joined in order, and never mixed between transfers.
 #include "harness.h"
 #include "net/engine_state.h"
 #include "net/gather.h"

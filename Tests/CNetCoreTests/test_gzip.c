@@ -5,7 +5,7 @@
 
 enum { BODY_BYTES = 300000 };
 
-/// Text that compresses well, and text that hardly does.
+/// Writes text with high or low compression.
 static void fill_body(uint8_t *bytes, bool is_random) {
     uint64_t state = 1;
     for (size_t i = 0; i < BODY_BYTES; i++) {

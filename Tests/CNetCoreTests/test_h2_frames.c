@@ -1,4 +1,4 @@
-/// The reader of HTTP/2 frame heads: what it reports of valid frames, however they are split, and where it stops.
+/// The parser of HTTP/2 frame heads: its reports for valid frames in every split, and the position of errors.
 #include "harness.h"
 #include "net/h2_frames.h"
 #include "torture.h"
@@ -133,7 +133,7 @@ static void h2_frames__every_way_of_splitting_reports_the_same(void **state) {
         size_t most = 1 + torture_next(&chance) % 24;
         for (size_t at = 0; at < sizeof conversation - 1;) {
             size_t left = sizeof conversation - 1 - at;
-            size_t count = torture_next(&chance) % (most + 1); // nothing at all as well
+            size_t count = torture_next(&chance) % (most + 1); // also nothing
             count = count < left ? count : left;
             feed(&reader, &split, (const uint8_t *)conversation + at, count);
             at += count;

@@ -70,7 +70,7 @@ static void random__fills_every_byte(void **state) {
             seen[i] |= bytes[i];
         }
     }
-    // A byte that stays 0 in eight draws has a chance of 1 in 2^64.
+    // A byte stays 0 in eight draws with a probability of 1 in 2^64.
     assert_null(memchr(seen, 0, sizeof seen));
     assert_true(source.fill(source.ctx, seen, 0));
 }
@@ -260,7 +260,7 @@ static void file__reading_retries_interruptions_and_always_closes(void **state) 
     remove_place(&at);
 }
 
-/// A pipe whose writer begins when the reader has found nothing.
+/// A pipe whose writer starts after the reader's first attempt.
 typedef struct late_pipe {
     nc_file_ops system;
     int ends[2];
@@ -297,7 +297,7 @@ static void file__a_pipe_is_read_to_its_end(void **state) {
     nc_buf_deinit(&out);
 }
 
-/// Each byte comes when the reader has found nothing.
+/// Each byte arrives after an attempt that found nothing.
 static ssize_t read_slowly(void *ctx, int fd, void *bytes, size_t length) {
     int *calls = ctx;
     (void)fd;
@@ -343,7 +343,7 @@ static void file__a_pipe_that_says_nothing_is_not_waited_for_without_an_end(void
     write_file(at.file, 10);
     int asked = 0;
     ops.ctx = &asked;
-    ops.read = read_later; // of a file that can be read, so that no look takes any time
+    ops.read = read_later; // of a readable file, so that poll() returns immediately
     assert_status(nc_file_read_all(&out, &ops, at.file, &err), NC_ERR_FILE);
     assert_int_equal(err.native_code, EAGAIN);
     assert_true(asked > 1);

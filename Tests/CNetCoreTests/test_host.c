@@ -10,7 +10,7 @@
 
 typedef struct row {
     const char *host;
-    const char *expected; // NULL: refused
+    const char *expected; // NULL: rejected
     nc_host_kind kind;
 } row;
 
@@ -155,7 +155,7 @@ static void a_canonical_host_stays_as_it_is(void **state) {
     }
 }
 
-/// The host as libcurl reads it from a URL, decoded; NULL where it reads none.
+/// Returns the decoded host that libcurl parses from a URL, or NULL.
 static char *host_of_libcurl(const char *text) {
     char url[192];
     char *host = NULL;
@@ -163,7 +163,7 @@ static char *host_of_libcurl(const char *text) {
     (void)snprintf(url, sizeof url, "http://%s/", text);
     if (strpbrk(text, "/@") == NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK) {
         char *zone = NULL;
-        if (curl_url_get(parts, CURLUPART_ZONEID, &zone, 0) != CURLUE_OK) { // it takes that off
+        if (curl_url_get(parts, CURLUPART_ZONEID, &zone, 0) != CURLUE_OK) { // libcurl removes the zone
             (void)curl_url_get(parts, CURLUPART_HOST, &host, 0);
         }
         curl_free(zone);

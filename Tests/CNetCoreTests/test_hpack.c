@@ -23,7 +23,7 @@ static void take(void *ctx, nc_slice name, nc_slice value) {
     }
 }
 
-/// Decodes bytes that are written in hexadecimal.
+/// Decodes hexadecimal bytes.
 static nc_status decode(nc_hpack *hpack, const char *hex, fields *out) {
     uint8_t block[4096];
     size_t length = 0;
@@ -51,7 +51,7 @@ static void expect(nc_hpack *hpack, const char *hex, const char *text) {
     ":status=200;cache-control=private;date=Mon, 21 Oct 2013 20:13:22 GMT;location=https://www.example.com;"           \
     "content-encoding=gzip;set-cookie=foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1;"
 
-/// C.5 has a table of 256 bytes, and its third response evicts what the first ones have inserted.
+/// C.5 has a table of 256 bytes. Its third response evicts entries of the first ones.
 static void hpack__the_responses_of_appendix_c_are_decoded(void **state) {
     nc_hpack *plain = nc_hpack_new();
     nc_hpack *coded = nc_hpack_new();
@@ -85,12 +85,12 @@ static void hpack__the_representations_of_appendix_c_are_decoded(void **state) {
     nc_hpack *hpack = nc_hpack_new();
     (void)state;
     expect(hpack, "400a637573746f6d2d6b65790d637573746f6d2d686561646572", "custom-key=custom-header;");
-    expect(hpack, "be", "custom-key=custom-header;"); // It was inserted.
+    expect(hpack, "be", "custom-key=custom-header;"); // it was inserted
     expect(hpack, "040c2f73616d706c652f70617468", ":path=/sample/path;");
     expect(hpack, "100870617373776f726406736563726574", "password=secret;");
     expect(hpack, "82", ":method=GET;");
-    expect(hpack, "be", "custom-key=custom-header;"); // The others were not.
-    expect(hpack, "20 3fe11f", "");                   // The table is emptied, and has its size again.
+    expect(hpack, "be", "custom-key=custom-header;"); // the others were not
+    expect(hpack, "20 3fe11f", "");                   // the table is emptied, and has its size again
     fields none;
     assert_status(decode(hpack, "be", &none), NC_ERR_BAD_RESPONSE);
     nc_hpack_free(hpack);
@@ -165,7 +165,7 @@ static void hpack__a_malformed_block_is_an_error(void **state) {
     }
 }
 
-/// A name that an entry refers to may be evicted by the same field (RFC 7541, 4.4).
+/// The same field may evict the entry whose name it uses (RFC 7541, section 4.4).
 static void hpack__an_entry_may_take_the_name_of_one_that_it_evicts(void **state) {
     nc_hpack *hpack = nc_hpack_new();
     (void)state;
@@ -178,7 +178,7 @@ static void hpack__an_entry_may_take_the_name_of_one_that_it_evicts(void **state
     nc_hpack_free(hpack);
 }
 
-/// Two bytes may stand for 4 KiB.
+/// Two bytes may represent 4 KiB.
 static void hpack__a_block_that_expands_without_end_is_too_large(void **state) {
     nc_hpack *hpack = nc_hpack_new();
     uint8_t block[4096];

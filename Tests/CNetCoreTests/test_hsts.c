@@ -1,4 +1,4 @@
-/// The list of hosts that asked for https alone: names, fields, and its text (RFC 6797).
+/// The list of hosts that require https: names, fields, and the text format (RFC 6797).
 #include "harness.h"
 
 #include "net/hsts.h"
@@ -104,7 +104,7 @@ static void hsts__what_has_ended_counts_no_more_and_zero_ends_at_once(void **sta
     nc_hsts_deinit(&list);
 }
 
-/// Each response repeats the field: without this the file would be written for each of them.
+/// Each response repeats the field. Without this rule each would write the file.
 static void hsts__an_end_that_moves_a_little_is_no_change(void **state) {
     nc_hsts list = {0};
     nc_slice host = nc_slice_of("a.example");
@@ -161,7 +161,7 @@ static void hsts__in_a_full_list_the_site_with_most_entries_loses_one(void **sta
     assert_int_equal(list.count, NC_HSTS_MAX_HOSTS);
     assert_false(covers(&list, "h0.example.com"));
     assert_true(covers(&list, "s0.test"));
-    // The site that has most makes way for itself.
+    // The site with the most entries loses one of its own.
     assert_true(note(&list, "last.example.com", "max-age=9"));
     assert_true(covers(&list, "bank.example.org"));
     assert_false(covers(&list, "h1.example.com"));

@@ -1,4 +1,4 @@
-/// Client certificates: what is read, what is refused with which sentence, and what a context then shows.
+/// Client certificates: accepted formats, errors and their messages, and the certificates of the TLS context.
 #include "harness.h"
 #include "trust/identity.h"
 
@@ -16,7 +16,7 @@
 
 enum { TEXT_BYTES = 16384 };
 
-/// Keys and certificates as PEM text; made once, because RSA keys take a while.
+/// Keys and certificates as PEM text; created once, because RSA keys are slow.
 static struct {
     char ec[TEXT_BYTES], ec_key[TEXT_BYTES], ec_locked[TEXT_BYTES];
     char rsa[TEXT_BYTES], rsa_key[TEXT_BYTES], rsa_locked[TEXT_BYTES]; // encrypted as PEM, not as PKCS#8
@@ -52,7 +52,7 @@ static void write_certificate(char *out, EVP_PKEY *key, const char *name, EVP_PK
     X509_free(certificate);
 }
 
-/// `password` NULL leaves the key open.
+/// A NULL `password` leaves the key unencrypted.
 static void write_key(char *out, EVP_PKEY *key, bool is_traditional, const char *password) {
     BIO *bio = BIO_new(BIO_s_mem());
     const EVP_CIPHER *cipher = password != NULL ? EVP_aes_128_cbc() : NULL;
@@ -105,7 +105,7 @@ static nc_status load(nc_identity **out, nc_trust_options options, nc_error *err
     nc_status status = nc_trust_load_identity(out, trust, &files, err);
     nc_trust_release(trust);
     assert_status(err->status, status);
-    // An error left in the queue would be taken for the next handshake's.
+    // An error left in the queue would be attributed to the next handshake.
     assert_int_equal(ERR_peek_error(), 0);
     return status;
 }
@@ -116,7 +116,7 @@ static nc_trust_options of_texts(const char *certificate, const char *key, const
                               .identity_password = nc_slice_of(password)};
 }
 
-/// Loads and has a context show it: the leaf of that name, and so many certificates after it.
+/// Loads an identity into a context and checks it: the leaf's name, and the number of certificates after it.
 static void check_shown(nc_trust_options options, const char *name, int chain_count) {
     nc_identity *identity = NULL;
     nc_error err;
@@ -137,7 +137,7 @@ static void check_shown(nc_trust_options options, const char *name, int chain_co
     SSL_CTX_free(context);
 }
 
-/// Fails with NC_ERR_TLS_IDENTITY and a sentence that has this in it, and neither key nor pass phrase.
+/// Fails with NC_ERR_TLS_IDENTITY and a message that contains `sentence`, but neither key nor pass phrase.
 static void check_refused(nc_trust_options options, const char *sentence) {
     nc_identity *identity = NULL;
     nc_error err;
@@ -172,7 +172,7 @@ static void identity__comes_from_bytes_with_and_without_pass_phrase(void **state
     check_shown(of_texts(made.ec, made.ec_long_locked, made.long_password), "ec", 0);
     // An unneeded pass phrase is ignored.
     check_shown(of_texts(made.ec, made.ec_key, "secret"), "ec", 0);
-    // The key may stand first, and only the first one counts.
+    // The key may come first, and only the first one counts.
     check_shown(of_texts(joined(text, made.ec_key, made.ec, ""), "", ""), "ec", 0);
     check_shown(of_texts(joined(text, made.ec, made.ec_key, made.rsa_key), "", ""), "ec", 0);
     // A separate key takes precedence over one beside the certificate.
@@ -294,7 +294,7 @@ static void identity__says_whether_the_pass_phrase_is_wrong_or_missing(void **st
     memcpy(almost, made.long_password, sizeof almost);
     almost[NC_IDENTITY_MAX_PASSWORD_BYTES - 1] = 'q';
     check_refused(of_texts(made.ec, made.ec_long_locked, almost), "is wrong");
-    // One wrong phrase in some 256 leaves bytes that look unpadded: it is wrong all the same.
+    // About one wrong phrase in 256 yields bytes that look unpadded. It is rejected all the same.
     for (int i = 0; i < 600; i++) {
         char phrase[16];
         snprintf(phrase, sizeof phrase, "w%d", i);

@@ -8,7 +8,7 @@
 
 enum { PIECE_BYTES = 1 << 20 };
 
-/// A buffer of one byte over and over.
+/// Returns a buffer of one repeated byte.
 static nc_buf fill(uint8_t byte, size_t length) {
     nc_buf buf = nc_buf_init(length);
     assert_status(nc_buf_reserve(&buf, length), NC_OK);

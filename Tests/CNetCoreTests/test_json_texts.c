@@ -1,5 +1,5 @@
-/// The texts of json_texts.json: y_ are right, n_ are wrong, i_ depend on options; however they are cut, by every way
-/// of looking at blocks that this processor has.
+/// The texts of json_texts.json: y_ are valid, n_ are invalid, i_ depend on options. Each is split in every way and
+/// parsed with every block scanner of this processor.
 #include "json_vectors.h"
 #include "json/blocks.h"
 
@@ -77,7 +77,7 @@ static void assert_verdict(const text_case *one, nc_status status, const nc_json
     }
 }
 
-/// Checks a case cut after `cut` bytes and then into pieces of `step`; gives what was found.
+/// Checks a case split after `cut` bytes and then into pieces of `step`. Returns the failure.
 static nc_json_failure check_cut(const text_case *one, size_t cut, size_t step) {
     nc_json *json = NULL;
     nc_slice text = nc_buf_slice(&one->text);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/// A leaf that the middle one signed, sent with it, and the root that both lead to.
+/// A leaf, the intermediate that issued it, and their root.
 typedef struct set {
     family family;
     X509_STORE *anchors;
@@ -51,7 +51,7 @@ static void end(set *s) {
     family_free(&s->family);
 }
 
-/// Verifies what is sent and remembers it.
+/// Verifies the sent chain and caches it.
 static void learn(set *s) {
     STACK_OF(X509) *verified = NULL;
     assert_int_equal(nc_verify_chain(&verified, &s->sent, s->anchors, NULL, false), X509_V_OK);
@@ -121,7 +121,7 @@ static void known_chains__are_known_while_every_certificate_is_valid(void **stat
     assert_int_equal(ASN1_TIME_to_tm(X509_get0_notBefore(s.sent.leaf), &from_parts), 1);
     int64_t until_s = timegm(&until_parts);
     int64_t from_s = timegm(&from_parts);
-    // Known exactly where OpenSSL lets it pass.
+    // Found in the cache exactly at the times at which OpenSSL accepts it.
     const int64_t times[] = {from_s - 1, from_s, from_s + 1, until_s - 1, until_s, until_s + 1, 0, INT64_MAX};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         STACK_OF(X509) *verified = NULL;
@@ -168,7 +168,7 @@ static void known_chains__are_short(void **state) {
     X509_free(sk_X509_pop(s.others));
     learn(&s);
     assert_int_equal(known_length(&s), 3);
-    // A few large ones are too much as well.
+    // A few large chains exceed the limit too.
     char names[12000];
     size_t length = (size_t)snprintf(names, sizeof names, "DNS:localhost");
     for (int i = 0; length < sizeof names - 64; i++) {

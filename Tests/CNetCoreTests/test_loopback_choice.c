@@ -107,7 +107,7 @@ static void loopback_choice__counts_requests_without_keeping_them(void **state) 
     assert_int_equal(atomic_load(&scene->replies), 1);
 }
 
-/// A file is the reply's, so that each request needs one.
+/// The reply owns a file, so each request needs one.
 static void loopback_choice__sends_a_part_of_a_file(void **state) {
     watched *scene = *state;
     const char *const asked[][2] = {{GET("/"), OK("3") "cde"}, {"HEAD / HTTP/1.1\r\n\r\n", OK("3")}};

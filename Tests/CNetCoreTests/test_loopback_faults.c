@@ -196,7 +196,7 @@ static void loopback_faults__goes_on_reading_after_a_half_close(void **state) {
 
 /* --- endless replies --- */
 
-/// Fails unless `first` and then `unit`, again and again, arrive: a megabyte of it.
+/// Fails unless `first` and then a megabyte of repeated `unit` arrive.
 static void expect_endless(nct_server *server, nct_reply reply, const char *first, const char *unit) {
     enum { ENOUGH = 1 << 20 };
     static char bytes[ENOUGH];
@@ -210,7 +210,7 @@ static void expect_endless(nct_server *server, nct_reply reply, const char *firs
             fail_msg("wrong byte at %zu", i);
     close(fd);
     assert_true(nct_server_wait_for_silence(server, RAW_LIMIT_MS));
-    // The head or the first bytes, cut: what never ends can be made to.
+    // Cuts the head or the first bytes: an endless reply can be ended.
     reply.is_cut = true;
     reply.cut_after = strlen(first) + period;
     reply.ending = NCT_CLOSE;

@@ -81,7 +81,7 @@ static void process__inherits_the_sockets_it_is_given_and_nothing_else(void **st
     int listener = nct_port_listen(&port);
     int log_fd = mkstemp(path);
     (void)state;
-    // Lists its own descriptors, the one that ls itself opens being the last, then keeps the socket open.
+    // Lists its own descriptors, of which `ls` itself opens the last, then keeps the socket open.
     const char *arguments[] = {"sh", "-c", "echo $(ls /proc/self/fd) $GIVEN; exec sleep 1000", NULL};
     const nct_process_options options = {.arguments = arguments,
                                          .variable = "GIVEN=this",
@@ -128,7 +128,7 @@ static void process__and_its_children_end_with_whoever_started_it(void **state) 
     close(ready[1]);
     close(listener);
     assert_int_equal(read(ready[0], &byte, 1), 1);
-    int client = connect_to(port); // waits in the queue of a socket that the children hold
+    int client = connect_to(port); // waits in the backlog of a socket that the children hold
     assert_true(client >= 0);
     kill(starter, SIGKILL);
     assert_int_equal(waitpid(starter, NULL, 0), starter);

@@ -76,7 +76,7 @@ static void loopback_proxy__forwards_requests_in_absolute_form(void **state) {
     size_t length = nct_server_copy_request(opened.server, 0, received, sizeof received);
     assert_string_equal(received, "GET /a?b HTTP/1.1\r\nHost: h\r\n\r\n");
     assert_int_equal(length, strlen(received));
-    // The second request came for another host, so over another connection.
+    // The second request is for another host, so it uses another connection.
     assert_int_equal(nct_server_connection_count(opened.server), 2);
     assert_int_equal(nct_proxy_connection_count(opened.proxy), 1);
     assert_int_equal(nct_proxy_request_count(opened.proxy), 2);
@@ -209,7 +209,7 @@ static void say_bytes(int fd, const char *bytes, size_t length) {
     assert_int_equal(send(fd, bytes, length, MSG_NOSIGNAL), (ssize_t)length);
 }
 
-/// Asks for a connection to the server: to an IPv4 address, or to a name.
+/// Requests a connection to the server: to an IPv4 address, or to a name.
 static void ask_socks(const route *opened, int fd, bool is_name) {
     const char port[] = {(char)(nct_server_port(opened->server) >> 8), (char)nct_server_port(opened->server)};
     if (is_name)

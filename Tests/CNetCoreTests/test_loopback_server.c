@@ -84,7 +84,7 @@ static void loopback_server__answers_expect_with_100_continue(void **state) {
     close(fd);
 }
 
-/// Receives the pattern until the connection ends, and fails at a wrong byte; returns how many bytes came.
+/// Receives the pattern until the connection ends, and fails at a wrong byte. Returns the number of bytes.
 static uint64_t receive_pattern(int fd) {
     static char bytes[100003];
     uint64_t offset = 0;

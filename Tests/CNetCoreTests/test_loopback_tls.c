@@ -149,7 +149,7 @@ static void loopback_tls__sends_each_piece_in_a_record_of_its_own(void **state) 
     raw_stop_pair(&pair);
 }
 
-/// Shakes hands with a server that fails, and returns how the client saw that.
+/// Handshakes with a server that fails. Returns the client's result.
 static int failed_handshake(nct_identity identity, int *error) {
     raw_pair pair = raw_start_pair(&(nct_server_options){.identity = identity});
     assert_int_equal(SSL_CTX_set_min_proto_version(pair.context, TLS1_2_VERSION), 1);
@@ -214,7 +214,7 @@ static void loopback_tls__names_what_the_options_name(void **state) {
 
 /* --- client certificates --- */
 
-/// Shows the identity that the server made for clients.
+/// Sends the identity that the server created for clients.
 static void show_identity(raw_pair *pair) {
     char directory[] = "/tmp/nettesting-XXXXXX";
     char path[64];
@@ -237,7 +237,7 @@ static void loopback_tls__requires_a_client_certificate(void **state) {
         raw_pair pair = raw_start_pair(&(nct_server_options){
             .identity = NCT_TLS_VALID, .is_tls_1_2_only = is_1_2, .client_check = NCT_CLIENT_REQUIRED});
         raw_greet(&pair, "localhost", NULL);
-        // A client of TLS 1.3 is done before the server has looked at its certificate.
+        // A TLS 1.3 client completes before the server has checked its certificate.
         assert_int_equal(pair.returned, is_1_2 ? -1 : 1);
         if (!is_1_2)
             assert_int_equal(read_error(pair.ssl), SSL_ERROR_SSL);
@@ -275,7 +275,8 @@ static int count_ticket(SSL *ssl, SSL_SESSION *session) {
     return 0;
 }
 
-/// Makes three connections, each with the session of the first; returns how many tickets came after the first.
+/// Makes three connections, each with the first one's session. Returns the number of tickets after the first
+/// connection.
 static int tickets_after_the_first(nct_tickets kind, int is_1_2, size_t resumed) {
     raw_pair pair =
         raw_start_pair(&(nct_server_options){.identity = NCT_TLS_VALID, .is_tls_1_2_only = is_1_2, .tickets = kind});
@@ -286,7 +287,7 @@ static int tickets_after_the_first(nct_tickets kind, int is_1_2, size_t resumed)
     SSL_CTX_sess_set_new_cb(pair.context, count_ticket);
     SSL_SESSION *session = NULL;
     for (int i = 0; i < 3; i++) {
-        // OpenSSL offers a session of TLS 1.3 once, so each connection gets a copy that was not offered.
+        // OpenSSL offers a TLS 1.3 session only once, so each connection gets a copy.
         SSL_SESSION *offered = session == NULL ? NULL : SSL_SESSION_dup(session);
         raw_greet(&pair, "localhost", offered);
         SSL_SESSION_free(offered);

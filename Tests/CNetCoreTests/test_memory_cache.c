@@ -90,7 +90,7 @@ static void memory_cache__makes_room_down_to_the_soft_limit_from_the_oldest(void
         snprintf(key, sizeof key, "%d", i);
         assert_status(put(cache, key, body), NC_OK);
     }
-    assert_found(cache, "0", body); // Used last from now on.
+    assert_found(cache, "0", body); // now the most recently used
     uint64_t before = nc_memory_cache_figures(cache).cost_bytes;
     assert_true(before <= 20000 && before > 10000);
     for (int i = 12; nc_memory_cache_figures(cache).evictions == 0; i++) {
@@ -115,7 +115,7 @@ static void memory_cache__keeps_what_was_just_put_although_it_is_over_the_soft_l
     memset(large, 'x', sizeof large - 1);
     large[sizeof large - 1] = '\0';
     nc_memory_cache *cache = cache_of(10000, 5000, 100);
-    assert_status(put(cache, "large", large), NC_OK); // Alone it is within the hard limit.
+    assert_status(put(cache, "large", large), NC_OK); // alone it is within the hard limit
     assert_status(put(cache, "a", "small"), NC_OK);
     assert_found(cache, "large", large);
     for (int round = 0; round < 2; round++) {

@@ -1,4 +1,4 @@
-/// Forms on the wire: boundaries, frames, escapes, what is refused.
+/// Forms on the wire: boundaries, frames, escapes, rejected parts.
 #include "harness.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ static nc_multipart *new_form(void) {
     return form_with(NULL, 0);
 }
 
-/// Reads the whole body in pieces of so many bytes.
+/// Reads the whole body in pieces of that size.
 static nc_buf read_in(nc_multipart *form, size_t piece_bytes) {
     uint8_t piece[4096];
     nc_buf out = nc_buf_init(1 << 20);

@@ -12,7 +12,7 @@ typedef struct text_source {
     bool is_late;    // returns NC_PULL_LATER twice before each piece
     bool ends_apart; // reports the end in a separate call
     bool fails;
-    nc_pull answer; // a wrong one, with so many bytes; only when `lies`
+    nc_pull answer; // a wrong result, with that many bytes; only if `lies`
     size_t lie;
     bool lies;
     unsigned asked;

@@ -1,4 +1,4 @@
-/// The vectors of Tests/Vectors: parts in, a body's bytes out.
+/// The multipart vectors of Tests/Vectors: parts and the expected body.
 #include "parameter_vectors.h"
 
 #include <stdio.h>

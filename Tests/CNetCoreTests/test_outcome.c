@@ -70,7 +70,7 @@ static void outcome__a_netrc_that_is_malformed_is_named(void **state) {
     }
 }
 
-/// A name may have addresses of the other one.
+/// A name may have addresses of the other family.
 static void outcome__a_family_that_alone_counts_is_named(void **state) {
     static const struct {
         CURLcode code;
@@ -104,7 +104,7 @@ static void outcome__a_head_that_is_too_large_is_not_said_to_lack_memory(void **
     assert_non_null(strstr(err.message, "host.example:81"));
 }
 
-/// libcurl 8.19 and later empty the buffer for its text before they send a request again.
+/// libcurl 8.19 and later clear the error buffer before they resend a request.
 static void outcome__what_became_of_a_stream_is_known_by_its_frames(void **state) {
     static const char *const details[] = {"", "Connection died, tried 5 times before giving up", "Recv failure"};
     (void)state;
@@ -296,7 +296,7 @@ static void outcome__the_message_is_one_short_line(void **state) {
     assert_string_equal(err.message + strlen(err.message) - 2, "x)");
 }
 
-/// libcurl quotes the whole URL of a proxy that it cannot read, password and all.
+/// libcurl quotes the whole URL of a proxy that it cannot parse, including the password.
 static void outcome__a_proxys_url_is_not_quoted(void **state) {
     static const char *const said[] = {
         "Unsupported proxy syntax in 'http://me:secret@127.0.0.1:99999'",

@@ -10,7 +10,7 @@ static nc_slice text(const char *bytes) {
     return nc_slice_of(bytes);
 }
 
-/// Writes a tree as one line, each value by its kind: what a test compares.
+/// Writes a tree as one line, each value by its kind, for comparison.
 static void write_item(nc_buf *out, const nc_params_item *item, bool has_name) {
     static const char *const kinds[] = {"null", "bool", "int", "double", "number", "string", "bytes", "{", "[", "<"};
     static const char *const ends[] = {"}", "]", ">"};
@@ -262,14 +262,14 @@ static void params__writes_doubles_in_their_shortest_form(void **state) {
     assert_double(DBL_MAX, "1.7976931348623157e308");
     assert_double(-DBL_MIN, "-2.2250738585072014e-308");
     assert_double(DBL_TRUE_MIN, "5e-324");
-    // As near to .3 as to .2, as near to .7 as to .8.
+    // Halfway between .2 and .3, and between .7 and .8.
     assert_double(2193011164517263.25, "2193011164517263.2");
     assert_double(2193011164517263.75, "2193011164517263.8");
     assert_double(INFINITY, "");
     assert_double(NAN, "");
 }
 
-/// Without its sign, point, exponent and the zeros around it.
+/// Counts digits without sign, point, exponent and surrounding zeros.
 static size_t significant_digits(const char *number) {
     size_t count = 0;
     size_t zeros = 0;
@@ -302,7 +302,7 @@ static void assert_is_shortest(double value) {
     }
     (void)snprintf(shorter, sizeof shorter, "%.*e", (int)count - 1, value);
     if (count == 17 && strtod(shorter, NULL) == value) {
-        // Of seventeen digits the closest ones are asked for.
+        // Of the texts with seventeen digits the closest is expected.
         assert_int_equal(significant_digits(shorter), 17);
     }
 }

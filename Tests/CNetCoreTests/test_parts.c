@@ -116,7 +116,7 @@ static const row rows[] = {
     WHOLE("--b \t\r\n\r\n1\r\n--b-- \t", "{|1}."),
     WHOLE("--b\r\n\r\n\r\n--b--", "{|}."),
     WHOLE("--b\r\n\r\n--b--", "{|}."),
-    WHOLE("--b\r\nA: 1\r\n\r\n--b--", "{A=1,|}."), // fields alone
+    WHOLE("--b\r\nA: 1\r\n\r\n--b--", "{A=1,|}."), // only fields
     WHOLE("--b\r\n\r\n\r\n\r\n--b--", "{|\r\n}."),
     WHOLE("--b\r\n\r\n\r\r\n-\r\n--\r\n--c\n--b--\r\r\n--b--", "{|\r\r\n-\r\n--\r\n--c\n--b--\r}."),
     WHOLE("--b\r\nA: 1\r\n  2\r\n\t3\r\nB:\r\n\r\n\r\n--b--", "{A=1    2  \t3,B=,|}."),
@@ -203,7 +203,7 @@ static void parts__are_the_same_for_every_cut_in_two(void **state) {
 
 #define REPLACE "multipart/x-mixed-replace;boundary="
 
-/// Streams as cameras send them, and what must not be taken for one.
+/// Streams as cameras send them, and similar bodies that are not streams.
 static const struct {
     const char *type;
     row row;
@@ -233,7 +233,7 @@ static const struct {
     {REPLACE "b", WHOLE("\r\n-\r\n--\r\n--b\r\n\r\n1\r\n--b--", "{|1}.")},
     {REPLACE "b", WHOLE("x: \x01\r\n\r\n--b\r\n\r\n1\r\n--b--", "{|1}.")},
     {MIXED, WHOLE("Content-Type: a\r\n\r\n1\r\n--b\r\n\r\n2\r\n--b--", "{|2}.")},
-    // Lines that end with LF alone.
+    // Lines that end with LF only.
     {REPLACE "b", WHOLE("--b\nA: 1\nB: 2\n\nhi\nyou\n--b \n\n\n--b--\n", "{A=1,B=2,|hi\nyou}{|}.")},
     {REPLACE "b",
      WHOLE("Content-Type: a\n\n\r\r\n\n\r\n--b\r\nA: 1\n\r\n2\n--b--", "{Content-Type=a,|\r\r\n\n}{A=1,|2}.")},
@@ -294,7 +294,7 @@ static void parts__of_streams_keep_their_limits(void **state) {
         {"Content-Type:a\n\n1234\n--b--", NC_OK},
         {"Content-Type:a\n\n12345\n--b--", NC_ERR_TOO_LARGE},
         {"Content-Type:a\n\n1\n--b\n\n2\n--b--", NC_ERR_TOO_LARGE},
-        {"Content-Type:abcdefghijkl\n\n--b\n\n2\n--b--", NC_OK}, // longer than a head may be: a preamble
+        {"Content-Type:abcdefghijkl\n\n--b\n\n2\n--b--", NC_OK}, // longer than the limit of a head: a preamble
     };
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         for (size_t piece = 1; piece < 40; piece++) {

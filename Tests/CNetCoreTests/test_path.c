@@ -37,7 +37,7 @@ static void on_end(void *ctx) {
     pthread_mutex_unlock(&kept->mutex);
 }
 
-/// Waits for the end, or for one state more than was read.
+/// Waits for the end, or for one more state.
 static bool diary_wait(diary *kept, bool for_end) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -97,7 +97,7 @@ static void unwatch(nc_path *path, diary *kept) {
 static const netns_route over_a = {.gateway = "10.9.0.2", .link = "eth0"};
 static const netns_route over_b = {.gateway = "10.8.0.2", .link = "eth1", .metric = 50};
 
-/// eth0, which is up and has an address, but no route.
+/// Creates eth0, which is up and has an address, but no route.
 static void begin(void) {
     netns_add_pair("eth0", "peer0");
     netns_set("peer0", true);
@@ -142,7 +142,7 @@ static void path__tells_a_link_that_goes_up_and_down_1000_times_each_time_once(v
     for (uint64_t i = 0; i < times; i++) {
         netns_add_route(&over_a);
         expect_wired(&kept, "eth0");
-        // The kernel drops the route without a word.
+        // The kernel drops the route without a notification.
         netns_set("eth0", false);
         expect_none(&kept);
         netns_set("eth0", true);
@@ -221,7 +221,7 @@ static void path__follows_a_default_route_that_moves(void **state) {
     worse.replaces = true; // ip route replace: no message reports the removal of the old one
     netns_add_route(&worse);
     expect_wired(&kept, "eth1");
-    netns_remove_address("eth1", "10.8.0.1", 24); // the last address takes the routes along
+    netns_remove_address("eth1", "10.8.0.1", 24); // the last address removes the routes too
     expect_none(&kept);
     unwatch(path, &kept);
     netns_delete("eth1");
@@ -267,7 +267,7 @@ static void path__sees_a_vpn_and_what_carries_it(void **state) {
     int tunnel = netns_add_tun("tun0", false);
     netns_set("tun0", true);
     netns_add_address("tun0", "10.7.0.1", 24);
-    // As OpenVPN takes everything without touching the default route.
+    // As OpenVPN does, which captures all traffic without a change of the default route.
     netns_route low = {.destination = "0.0.0.0", .prefix_bits = 1, .gateway = "10.7.0.2", .link = "tun0"};
     netns_route high = {.destination = "128.0.0.0", .prefix_bits = 1, .gateway = "10.7.0.2", .link = "tun0"};
     netns_add_route(&low);
@@ -281,7 +281,7 @@ static void path__sees_a_vpn_and_what_carries_it(void **state) {
     expect_next(&kept, NC_PATH_VIA_CELLULAR, NC_PATH_KIND_VPN, "tun0");
     netns_set("wwan0", false);
     expect_next(&kept, NC_PATH_VIA_WIFI_OR_WIRED, NC_PATH_KIND_VPN, "tun0");
-    close(tunnel); // the program that made it ends
+    close(tunnel); // the program that created it ends
     expect_none(&kept);
     unwatch(path, &kept);
     netns_delete("wwan0");

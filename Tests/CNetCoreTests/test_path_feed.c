@@ -10,12 +10,12 @@
 
 enum { PORT = 4711, SOMEBODY = 99 };
 
-/// Datagrams on their way, and the states that follow.
+/// Pending datagrams, and the resulting states.
 typedef struct wire {
     nc_path_feed feed;
     uint8_t bytes[8192];
     size_t length;
-    size_t last; // where the last message begins
+    size_t last; // offset of the last message
     nc_path_state states[64];
     size_t count;
 } wire;
@@ -48,7 +48,7 @@ static void add(wire *to, uint16_t type, const void *value, size_t length) {
     grow(to, RTA_SPACE(length));
 }
 
-/// Makes the last message a part of the dump that is awaited.
+/// Makes the last message a part of the expected dump.
 static void as_reply(wire *to) {
     struct nlmsghdr header;
     memcpy(&header, to->bytes + to->last, sizeof header);
@@ -141,7 +141,7 @@ static void request(wire *to, uint16_t wanted) {
 
 static const unsigned carrying = IFF_UP | IFF_RUNNING;
 
-/// A machine with eth0 (2), which has a route, and wwan0 (3), which has none.
+/// Starts with eth0 (2), which has a route, and wwan0 (3), which has none.
 static wire *start(void) {
     static wire made;
     memset(&made, 0, sizeof made);
@@ -217,12 +217,12 @@ static void feed__keeps_a_shared_route_until_its_last_way_is_down(void **state) 
     put_route(made, RTM_DELROUTE, 0, 2, 100);
     put_shared_route(made, both, 2);
     put_link(made, 2, "eth0", NULL, 0);
-    put_link(made, 2, "eth0", NULL, carrying); // the kernel brings the way back without a word
+    put_link(made, 2, "eth0", NULL, carrying); // the kernel restores the next hop without a notification
     put_link(made, 2, "eth0", NULL, 0);
     put_link(made, 3, "wwan0", NULL, 0);
     put_link(made, 2, "eth0", NULL, carrying);
     deliver(made);
-    // The last way takes the route along: no way up brings it back.
+    // The last next hop removes the route: a link that comes up does not restore it.
     expect_states(made, 7, (const char *const[]){"eth0", "", "eth0", "wwan0", "eth0", "wwan0", ""});
     finish(made);
 }
@@ -235,11 +235,11 @@ static void feed__believes_news_before_an_older_piece_of_a_dump(void **state) {
     put_done(made);
     deliver(made);
     request(made, RTM_GETADDR);
-    put_route(made, RTM_DELROUTE, 0, 2, 100); // news
+    put_route(made, RTM_DELROUTE, 0, 2, 100); // a notification
     put_done(made);
     deliver(made);
     request(made, RTM_GETROUTE);
-    put_route(made, RTM_NEWROUTE, 0, 2, 100); // a piece that was made before
+    put_route(made, RTM_NEWROUTE, 0, 2, 100); // a part of the dump from before
     as_reply(made);
     deliver(made);
     expect_states(made, 2, (const char *const[]){"eth0", ""});

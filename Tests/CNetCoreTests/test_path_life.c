@@ -11,7 +11,7 @@
 
 static const netns_route over_a = {.gateway = "10.9.0.2", .link = "eth0"};
 
-/// eth0, which is up and has an address and a route.
+/// Creates eth0, which is up and has an address and a route.
 static void begin(void) {
     netns_add_pair("eth0", "peer0");
     netns_set("peer0", true);
@@ -98,7 +98,7 @@ static void path__catches_up_when_the_kernel_had_no_room_left(void **state) {
     nc_path_source *source = NULL;
     nc_path_state now;
     unsigned changes = 0;
-    int room = 1; // the kernel gives a few KiB
+    int room = 1; // the kernel rounds up to a few KiB
     begin();
     assert_status(nc_path_source_open(&source, NULL), NC_OK);
     int fd = nc_path_source_fd(source);

@@ -13,7 +13,7 @@ static bool is_kept(uint8_t byte, nc_percent_style style) {
     return byte != 0 && (strchr(unreserved, byte) != NULL || (has_slash && (byte == '/' || byte == '?')));
 }
 
-/// The rule, byte by byte, with nothing of the library's.
+/// The rule, byte by byte, without the library.
 static size_t expect(char *out, nc_slice text, nc_percent_style style) {
     static const char digits[] = "0123456789ABCDEF";
     bool has_plus = style == NC_PERCENT_QUERY_PLUS || style == NC_PERCENT_COMPONENT_PLUS;
@@ -36,7 +36,7 @@ static size_t expect(char *out, nc_slice text, nc_percent_style style) {
 
 enum { LONGEST = 200, STYLES = 4 };
 
-/// Escapes by one way, from memory that ends at a guard page to memory of the promised room.
+/// Escapes with one implementation, from memory before a guard page to memory of the declared size.
 static void check_way(const nc_percent_named_way *way, nc_slice text, nc_percent_style style) {
     char expected[3 * LONGEST + 1];
     size_t length = expect(expected, text, style);
@@ -76,7 +76,7 @@ static void percent__each_way_escapes_each_byte_at_each_place(void **state) {
 
 static void percent__each_way_escapes_texts_of_each_length(void **state) {
     (void)state;
-    // Of each four bytes, how many are kept on average.
+    // The average number of unescaped bytes in four.
     for (unsigned share = 0; share <= 4; share++) {
         uint8_t text[LONGEST];
         uint32_t chance = 12345 + share;
@@ -111,7 +111,7 @@ static void percent__shows_which_ways_were_tried(void **state) {
         print_message("way: %s\n", ways[i].name);
     }
 #if defined(__x86_64__) || defined(__aarch64__)
-    assert_true(count >= 2); // SSE2 and NEON belong to these processors.
+    assert_true(count >= 2); // SSE2 and NEON are part of these architectures
 #endif
 }
 

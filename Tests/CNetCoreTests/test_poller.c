@@ -38,7 +38,7 @@ static void poller__reports_what_is_wanted_and_nothing_else(void **state) {
             assert_true(events[i].is_readable && !events[i].is_writable && !events[i].has_error);
         }
         assert_int_equal(kind->wait(poller, events, 7, 0, LONG_NS), 7);
-        // Taken out, put in again, changed: only what is in the set is reported.
+        // Removed, added again, changed: only members of the set are reported.
         for (size_t i = 0; i < 40; i += 4) {
             assert_status(kind->change(poller, pipes[i][0], NC_WANT_READ, 0), NC_OK);
             assert_status(kind->change(poller, pipes[i][0], 0, 0), NC_OK);
@@ -74,7 +74,7 @@ static void poller__an_error_is_something_to_read_regression_1(void **state) {
         const nc_poller_kind *kind = nc_poller_choose(choices[c]);
         nc_poller *poller = NULL;
         assert_status(kind->make(&poller, NULL), NC_OK);
-        // A port that was free a moment ago refuses a datagram.
+        // A recently free port rejects a datagram.
         int other = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         assert_int_equal(bind(other, (struct sockaddr *)&nobody, length), 0);
@@ -125,14 +125,14 @@ static void poller__returns_when_the_time_is_up(void **state) {
         const nc_poller_kind *kind = nc_poller_choose(choices[c]);
         nc_poller *poller = NULL;
         assert_status(kind->make(&poller, NULL), NC_OK);
-        // Short and long ones, a nearer one after a further one, one that has passed, and the engine's own idea of now.
+        // Short and long waits, a nearer one after a farther one, a passed one, and the engine's own cached time.
         const uint64_t waits_ms[] = {1, 30, 60, 25, 0, 30};
         for (size_t i = 0; i < sizeof waits_ms / sizeof *waits_ms; i++) {
             uint64_t began_ns = clock.monotonic_ns(NULL);
             uint64_t now_ns = began_ns + 5000000000u;
             uint64_t until_ns = now_ns + waits_ms[i] * 1000000u;
             if (i == 2) {
-                // Set for later than the others; what rings for it must not be waited for by the next.
+                // Set later than the others. Its timer must not delay the next wait.
                 assert_int_equal(kind->wait(poller, events, 4, now_ns, now_ns), 0);
             }
             while (kind->wait(poller, events, 4, now_ns, until_ns) == 0 && now_ns < until_ns) {

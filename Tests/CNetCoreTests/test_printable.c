@@ -1,4 +1,4 @@
-/// Text from elsewhere, made safe to print.
+/// Foreign text, made safe to print.
 #include "harness.h"
 
 #include <netcore/printable.h>

@@ -44,7 +44,7 @@ static void add(queued *it, const char *url, nc_http_choice http, bool is_apart,
     }
 }
 
-/// How many get a slot now; the last one in `last`.
+/// Returns the number of transfers that get a slot now; `last` receives the last one.
 static size_t take(queued *it, nc_transfer **last) {
     size_t count = 0;
     for (nc_transfer *one; (one = nc_queue_take_ready(&it->engine.loop.queue, &it->engine)) != NULL; count++) {
@@ -93,7 +93,7 @@ static void queue__those_with_connections_of_their_own_share_a_hosts_limit(void 
     add(it, url, NC_HTTP_1_1, false, SENT);
     assert_int_equal(take(it, &last), PER_HOST);
     add(it, "https://b.example/", NC_HTTP_1_1, false, SENT);
-    assert_int_equal(take(it, &last), PER_HOST); // another host has its own
+    assert_int_equal(take(it, &last), PER_HOST); // another host has its own limit
     queued_free(it);
 }
 
@@ -119,7 +119,7 @@ static void queue__in_the_clear_all_requests_to_a_host_share_its_limit(void **st
     queued_free(it);
 }
 
-/// libcurl takes both for the same host: what is known of its members counts for either spelling.
+/// libcurl takes both for the same host, so the known protocol applies to both spellings.
 static void queue__a_default_port_that_is_spelled_out_is_no_other_host(void **state) {
     static const char *const urls[][3] = {
         {"https://a.example/", "https://a.example:443/", "https://a.example:/"},

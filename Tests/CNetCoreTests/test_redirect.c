@@ -1,4 +1,4 @@
-/// The pure decision on a redirect.
+/// The decision on a redirect, without a network.
 #include "harness.h"
 #include "net/redirect.h"
 
@@ -16,7 +16,7 @@ typedef struct verdict {
 static verdict decide(nc_redirect_question question) {
     verdict out = {0};
     nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 1);
-    // Guarded, so that reading past either is a crash.
+    // Guarded, so that a read past either end crashes.
     guarded asked = guarded_copy(question.url);
     guarded location = guarded_copy(question.location);
     question.url = asked.slice;

@@ -182,7 +182,7 @@ static void request_check__bounds_everything_that_can_grow(void **state) {
     request.url.length++;
     assert_status(nc_request_check(&request, &err), NC_ERR_BAD_URL);
     assert_int_equal(err.offset, NC_URL_MAX_BYTES);
-    // Each byte that is not ASCII becomes three.
+    // Each non-ASCII byte becomes three.
     text[8] = '?';
     memset(text + 9, 0xC3, NC_URL_MAX_BYTES / 3 - 2);
     request.url.length = 9 + NC_URL_MAX_BYTES / 3 - 4;
@@ -262,7 +262,7 @@ static void engine__a_refused_request_never_reaches_the_server(void **state) {
             }
         }
     }
-    // A request after all of them shows that nothing else is on its way.
+    // A later request shows that nothing else was sent.
     assert_answered(fixture_get(&f, "/"), 404, "");
     assert_int_equal(nct_server_connection_count(f.server), 1);
     assert_int_equal(nct_server_request_count(f.server), 1);

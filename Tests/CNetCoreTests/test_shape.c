@@ -55,7 +55,7 @@ static void assert_same(nc_slice actual, const nc_buf *expected, const shape_cas
     }
 }
 
-/// Every pointer of a case that names them all, as a JSON array.
+/// Checks all pointers of a case together, as a JSON array.
 static void assert_all(const nc_json *json, const shape_case *one) {
     nc_buf list = nc_buf_init(1 << 16);
     for (size_t i = 0; i < nc_json_mismatch_count(json); i++) {
@@ -87,7 +87,7 @@ static void assert_verdict(const nc_json *json, nc_status status, const shape_ca
     }
 }
 
-/// Checks a case in pieces of `step` bytes, the first of them `first` long.
+/// Checks a case in pieces of `step` bytes after a first piece of `first` bytes.
 static void check_in_pieces(const shape_case *one, size_t first, size_t step) {
     nc_json *json = NULL;
     guarded copy = guarded_copy(nc_buf_slice(&one->text));

@@ -1,5 +1,5 @@
-/// Objects by chance against shapes by chance: what is found is the same when a text is fed byte by byte, where each
-/// token is looked at by itself, and when it comes whole, where members, and objects of one array, are taken at a look.
+/// Random objects against random shapes. The results are equal for a text fed byte by byte, with one token at a time,
+/// and for the whole text, with members and objects of an array processed together.
 #include "harness.h"
 #include "torture.h"
 
@@ -8,7 +8,7 @@
 
 enum { MAX_MISMATCHES = 30 };
 
-/// Names of all the lengths at which they are compared in another way; some are written with escapes.
+/// Names of all lengths at which the comparison differs; some have escapes.
 static const char *const names[] = {
     "",
     "a",
@@ -79,7 +79,7 @@ static void put_name(const maker *m, size_t index, const char *mark) {
     put(m, "\":");
 }
 
-/// Of a shape's object: members in the order of `names`, each with a chance; they have other objects at the end.
+/// Writes the shape of an object: members in the order of `names`, each by chance. Nested objects come last.
 static void put_shape(const maker *m, int depth) {
     size_t kind = pick(m, depth > 0 ? 10 : 6);
     if (kind < 6 && depth < 3) {
@@ -158,7 +158,7 @@ static void put_value(const maker *m, int depth) {
     }
 }
 
-/// Everything that a check has found, in one text.
+/// Writes all results of a check as one text.
 static void describe(nc_buf *out, const nc_json *json, nc_status status) {
     char line[200];
     const nc_json_failure *failure = nc_json_failure_of(json);
@@ -181,7 +181,7 @@ static void describe(nc_buf *out, const nc_json *json, nc_status status) {
 
 /// The rules of the comparison.
 typedef struct rules {
-    nc_shape *shape; // NULL: only by what JSON is
+    nc_shape *shape; // NULL: only JSON syntax
     nc_shape_options options;
     nc_json_options json_options;
 } rules;
@@ -201,7 +201,7 @@ static void check_in_pieces(nc_buf *out, const rules *by, nc_slice text, size_t 
     nc_json_free(json);
 }
 
-/// Checks a text in several ways; `texts` has room for what they find.
+/// Checks a text in several ways; `texts` is the storage for the results.
 static void check_alike(const rules *by, nc_slice text, size_t step, size_t *matching, nc_buf *texts) {
     const size_t steps[] = {text.length, step, 64};
     check_in_pieces(&texts[0], by, text, 1);

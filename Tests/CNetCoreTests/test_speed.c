@@ -35,7 +35,7 @@ static void speed__forgets_a_burst_within_seconds(void **state) {
     for (int i = 0; i < 8; i++) {
         nc_speed_note(&speed, moved += 550, now_ns += (uint64_t)1100 * MS);
     }
-    assert_in_range(speed.bytes_per_s, 500, 700); // 500 in truth
+    assert_in_range(speed.bytes_per_s, 500, 700); // the exact value is 500
 }
 
 static void speed__of_what_begins_anew_is_none_below_zero(void **state) {

@@ -18,7 +18,7 @@ static void make_folder(const place *at, mode_t mode) {
     assert_int_equal(chmod(at->store, mode), 0);
 }
 
-/// A file of this mode in the folder.
+/// Creates a file of this mode in the directory.
 static const char *make_file(const place *at, mode_t mode) {
     const char *path = place_path(at->store, "state");
     place_write(path, nc_slice_of("mine"));
@@ -49,7 +49,7 @@ static void assert_folder_opens(const char *path) {
     assert_int_equal(close(folder.fd), 0);
 }
 
-/// By its path, and by its name in the folder.
+/// By its path, and by its name in the directory.
 static void assert_file_refused(const place *at, int code, const char *part) {
     nc_error err;
     int fd = 7;
@@ -139,16 +139,16 @@ static void file__of_another_user_is_refused(void **state) {
     const char *path = make_file(&at, 0600);
     assert_int_equal(chown(path, STRANGER, 0), 0);
     assert_file_refused(&at, EPERM, "belongs to user 65534");
-    assert_int_equal(chown(path, 0, STRANGER), 0); // Of another group, which cannot write.
+    assert_int_equal(chown(path, 0, STRANGER), 0); // another group, without write permission
     assert_file_opens(&at);
     place_remove(&at);
 }
 
-/// A folder of another user is that user's to fill, also for root.
+/// Another user can fill their own directory, so root rejects it too.
 static void folder__of_another_user_is_refused_unless_that_is_root(void **state) {
     (void)state;
     assert_folder_opens("/");
-    assert_folder_opens("/tmp"); // Root's, with the sticky bit.
+    assert_folder_opens("/tmp"); // root's, with the sticky bit
     if (geteuid() != 0) {
         return;
     }

@@ -144,7 +144,7 @@ static void store__replaces_an_entry_and_leaves_one_file(void **state) {
     put(&on, "k", "second");
     assert_holds(&on, "k", "second");
     assert_int_equal(nc_store_figures(on.store).entries, 1);
-    assert_int_equal(place_count(on.at.store), 3); // And the lock, and the tag.
+    assert_int_equal(place_count(on.at.store), 3); // and the lock, and the tag
     end(&on);
 }
 
@@ -368,7 +368,7 @@ static void store__remembers_the_order_of_use_when_it_is_opened_again(void **sta
     assert_true(has(&on, 0));
     assert_int_equal(on.files.set_times, 4);
     assert_true(has(&on, 0));
-    assert_int_equal(on.files.set_times, 4); // Not for every use.
+    assert_int_equal(on.files.set_times, 4); // not for every use
     on.options.max_entries = 2;
     reopen(&on);
     assert_true(has(&on, 0) && has(&on, 2));

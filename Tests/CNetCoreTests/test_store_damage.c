@@ -216,7 +216,7 @@ static void entry__that_announces_absurd_lengths_is_a_miss(void **state) {
     (void)state;
     scene on;
     begin(&on, false, nc_slice_of("a body"));
-    // Key, host, tags, metadata, body: each at its largest, the checks made good.
+    // Key, host, tags, metadata, body: each at its maximum, with valid checksums.
     static const struct {
         size_t at;
         size_t bytes;
@@ -251,7 +251,7 @@ static void verify__counts_and_removes_what_is_damaged(void **state) {
     assert_int_equal(report.good, 6);
     assert_int_equal(report.bytes, nc_store_figures(on.store).bytes);
     assert_int_equal(report.damaged + report.expired + report.locked + report.leftovers + report.foreign, 0);
-    on.file.data[on.file.length - 1] ^= 1; // In the body: a list does not see it.
+    on.file.data[on.file.length - 1] ^= 1; // in the body, which a list does not read
     place_write(on.path, nc_buf_slice(&on.file));
     place_write(place_path(on.at.store, "00112233445566778899aabbccddeeff.0"), nc_slice_of("too short"));
     assert_status(nc_store_verify(&report, on.store, NULL), NC_OK);

@@ -57,7 +57,7 @@ static nc_status stream(nc_store *store, const char *key) {
     return status;
 }
 
-/// Reads a long body back; NC_OK only when it is there and right.
+/// Reads a long body. Returns NC_OK only if it exists and is correct.
 static nc_status read_back(nc_store *store, const char *key) {
     static uint8_t bytes[LONG_BYTES + 1];
     nc_store_reader *reader = NULL;
@@ -126,7 +126,7 @@ static void use_everything(scene *on) {
 static void begin(scene *on, const uint8_t *key, nc_store_durability durability) {
     *on = (scene){.at = place_make()};
     faulty_init(&on->files);
-    on->files.system.sync = sync_nothing; // The order of syncs is another case's; a real one takes a disk's time.
+    on->files.system.sync = sync_nothing; // the order of syncs has its own test; a real sync is slow
     on->options = (nc_store_options)NC_STORE_OPTIONS_INIT;
     on->options.directory = on->at.store;
     on->options.seal_key = key;
@@ -136,7 +136,7 @@ static void begin(scene *on, const uint8_t *key, nc_store_durability durability)
     assert_status(put(store, "old", "old"), NC_OK);
     assert_status(put(store, "gone", "gone"), NC_OK);
     nc_store_free(store);
-    // Left by a process that was killed.
+    // The file of a killed process.
     place_write(place_path(on->at.store, "part-0000000000000007-0000000000000000"), nc_slice_of("left"));
     on->options.file_ops = &on->files.ops;
     on->options.durability = durability;
@@ -236,7 +236,8 @@ static void store__that_is_full_fails_a_put_and_keeps_the_old_entry(void **state
 
 /* --- a full disk --- */
 
-/// In a child: a file system of 1 MiB, or where that cannot be had a limit on files. Exits with 0, or a line's number.
+/// Runs in a child: a file system of 1 MiB, or, if that is impossible, a limit on file sizes. Exits with 0 or a line
+/// number.
 static void fill_a_small_disk(const place *at) {
     nc_store *store = NULL;
     nc_store_options options = NC_STORE_OPTIONS_INIT;

@@ -87,7 +87,7 @@ static nc_status write_step(nc_store *store, uint64_t seed, uint64_t number, con
     return status;
 }
 
-/// The step that wrote what is there; UINT64_MAX for a miss. Fails when it is not what that step wrote.
+/// Returns the step that wrote the entry; UINT64_MAX for a miss. Fails if it differs from that step's body.
 static uint64_t version_of(nc_store *store, uint64_t seed, unsigned key, nc_status *status) {
     char name[8];
     name_key(name, key);
@@ -158,7 +158,7 @@ static nc_status do_step(nc_store **store, const nc_store_options *options, uint
     return NC_ERR_INTERNAL;
 }
 
-/// The child: all steps from the store's opening to its end. Exits with 0, or with the step that failed.
+/// The child: all steps from opening the store to the end. Exits with 0, or with the failed step.
 static void run_steps(const nc_store_options *options, uint64_t seed, uint64_t first, uint64_t count,
                       progress *so_far) {
     nc_store *store = NULL;
@@ -174,7 +174,7 @@ static void run_steps(const nc_store_options *options, uint64_t seed, uint64_t f
 
 /* --- allowed states --- */
 
-/// The version of each key after the first `count` steps; UINT64_MAX for none.
+/// Computes the version of each key after the first `count` steps; UINT64_MAX for none.
 static void replay(uint64_t versions[KEYS], uint64_t seed, uint64_t count) {
     for (unsigned key = 0; key < KEYS; key++) {
         versions[key] = UINT64_MAX;
@@ -192,7 +192,7 @@ static void replay(uint64_t versions[KEYS], uint64_t seed, uint64_t count) {
     }
 }
 
-/// Opens the store as the next process does: each entry is as it was before the step that was cut short, or after it.
+/// Opens the store as the next process does. Each entry is as before or after the interrupted step.
 static void check_store(const nc_store_options *options, uint64_t seed, const progress *so_far, bool evicts) {
     uint64_t before[KEYS];
     uint64_t after[KEYS];
@@ -233,7 +233,7 @@ typedef struct scene {
 
 static const uint8_t seal_key[NC_STORE_SEAL_KEY_BYTES] = "a key of 32 bytes for the tests";
 
-/// Every third seed seals, and every other one has no room for all.
+/// Every third seed seals, and every second one lacks space for all entries.
 static void begin(scene *on, uint64_t seed) {
     *on = (scene){.at = place_make(), .seed = seed, .evicts = seed % 2 == 1};
     on->options = (nc_store_options)NC_STORE_OPTIONS_INIT;
@@ -261,7 +261,7 @@ static bool was_killed(int how) {
     return true;
 }
 
-/// Runs a child that is killed at its n-th operation; true when it was, false when it came to its end.
+/// Runs a child that is killed at its n-th operation. Returns true if it was, false if it completed.
 static bool run_and_kill(scene *on, uint64_t nth, int code) {
     int how = 0;
     atomic_store(&on->so_far->begun, 0);
@@ -270,7 +270,7 @@ static bool run_and_kill(scene *on, uint64_t nth, int code) {
     if (child == 0) {
         static faulty_files files;
         faulty_init(&files);
-        files.system.sync = sync_nothing; // A killed process's writes are kept by the system.
+        files.system.sync = sync_nothing; // the system keeps a killed process's writes
         on->options.file_ops = &files.ops;
         faulty_arm(&files, nth, code);
         run_steps(&on->options, on->seed, 0, STEPS, on->so_far);
@@ -284,7 +284,7 @@ static void run_all_steps(void *ctx) {
     run_steps(&on->options, on->seed, 0, STEPS, on->so_far);
 }
 
-/// As run_and_kill, at its n-th system call that touches files.
+/// Like run_and_kill(), at its n-th system call on files.
 static bool run_and_kill_traced(scene *on, uint64_t nth, bool is_after) {
     atomic_store(&on->so_far->begun, 0);
     atomic_store(&on->so_far->ended, 0);
@@ -298,7 +298,7 @@ static void clear(scene *on) {
     on->options.file_ops = NULL;
 }
 
-/// A long run kills at each operation (or call) of many seeds; a short one spreads over a few.
+/// A long run kills at each operation (or call) of many seeds. A short one samples a few seeds.
 static void kill_everywhere(uint64_t wanted, uint64_t stride, bool is_traced) {
     uint64_t seed = torture_seed() % 1000000;
     uint64_t kills = 0;
@@ -330,7 +330,7 @@ static void store__is_whole_after_a_kill_at_every_operation(void **state) {
 static void store__is_whole_after_a_kill_at_every_system_call(void **state) {
     (void)state;
     uint64_t kills = torture_number("NETCORE_TORTURE_KILLS", 400);
-    uint64_t wanted = kills >= 2000 ? kills : kills / 8; // each syncs for the disk's sake: dear on one
+    uint64_t wanted = kills >= 2000 ? kills : kills / 8; // each run syncs to the disk, which is slow on one disk
     if (!traced_is_allowed()) {
         assert_null(getenv("CI"));
         return;

@@ -100,7 +100,7 @@ static void store__refuses_a_directory_where_others_could_place_entries(void **s
     place_remove(&at);
 }
 
-/// Such an entry may have been placed before the directory was closed.
+/// Such an entry may have been created before the directory was protected.
 static void store__does_not_find_an_entry_that_others_could_write(void **state) {
     (void)state;
     for (int i = 0; i < (geteuid() == 0 ? 2 : 1); i++) {
@@ -134,7 +134,7 @@ static void store__leaves_somebody_elses_directory_as_it_is(void **state) {
     nc_store_free(store);
     assert_int_equal(mode_of(at.store), 0755);
     assert_int_equal(access(place_path(at.store, "letter.txt"), F_OK), 0);
-    // A tag would keep the letter out of backups.
+    // A tag would exclude the foreign file from backups.
     assert_int_equal(access(place_path(at.store, "CACHEDIR.TAG"), F_OK), -1);
     assert_int_equal(chmod(at.store, 01777), 0);
     assert_refused(at.store, EPERM);

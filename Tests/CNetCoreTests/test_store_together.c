@@ -9,7 +9,7 @@
 
 enum { PROCESSES = 8, THREADS = 4, KEYS = 64, MAX_BODY = 9000 };
 
-/// A body is its key's number and its version, over and over, so that any two mixed are seen.
+/// A body repeats its key's number and its version, so that any mixture is detected.
 static nc_slice body_of(uint8_t *out, uint32_t key, uint32_t version) {
     size_t length = 8 * (1 + torture_mix(key, version) % (MAX_BODY / 8));
     for (size_t i = 0; i < length; i += 8) {
@@ -29,7 +29,7 @@ static bool is_right(nc_slice body, uint32_t key) {
     return nc_slice_is_equal(body, body_of(expected, key, version));
 }
 
-/// One of everything, by chance; false when something is wrong.
+/// One random operation. Returns false on an error.
 static bool do_one(nc_store *store, uint64_t *chance, uint32_t version, nc_buf *room) {
     static _Thread_local uint8_t bytes[MAX_BODY + 8];
     uint64_t drawn = torture_next(chance);
@@ -80,7 +80,7 @@ static bool do_many(nc_store *store, uint64_t seed, uint64_t count) {
 static nc_store_options options_of(const place *at) {
     nc_store_options options = NC_STORE_OPTIONS_INIT;
     options.directory = at->store;
-    options.max_bytes = 200000; // Less than all of them: there is always something to evict.
+    options.max_bytes = 200000; // less than all entries, so that eviction always happens
     return options;
 }
 

@@ -21,7 +21,7 @@ static void put(nc_store *store, const char *key, const char *host, nc_slice tag
     assert_status(nc_store_put(store, &draft, nc_slice_of("body"), NULL), NC_OK);
 }
 
-/// Three hosts, three tags.
+/// Stores entries with three hosts and three tags.
 static void fill(nc_store *store) {
     put(store, "1", "example.com", nc_slice_make("red\0blue", 8));
     put(store, "2", "EXAMPLE.com", nc_slice_of("blue"));

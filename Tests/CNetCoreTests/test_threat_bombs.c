@@ -25,7 +25,7 @@ enum { MAX_PIECES_A_TURN = 64 };
 typedef struct bomb {
     const char *codings;
     nc_buf bytes;
-    nc_status status; // how it must end
+    nc_status status; // the expected status
 } bomb;
 
 /* --- making them --- */
@@ -42,7 +42,7 @@ static void append_number(nc_buf *out, uint32_t value, bool is_big_endian) {
     }
 }
 
-/// One MiB of zeros as raw deflate blocks that end at a byte and refer to nothing before them.
+/// Returns one MiB of zeros as raw deflate blocks that end at a byte and refer to nothing before them.
 static nc_buf zero_blocks(const uint8_t *zeros) {
     nc_buf out = nc_buf_init(MAX_BOMB_BYTES);
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)zeros, .avail_in = (uInt)MEBIBYTE};
@@ -175,7 +175,7 @@ static void add(const char *codings, nc_buf bytes) {
     bombs[bomb_count++] = (bomb){.codings = codings, .bytes = bytes, .status = NC_ERR_BODY_TOO_LARGE};
 }
 
-/// Once for all cases. In an order in which every second one is of another kind: the slower cases take these.
+/// Creates the bombs once for all cases. Every second one is of another kind: the slower cases use those.
 static int make_bombs(void **state) {
     (void)state;
     uint8_t *zeros = calloc(1, MEBIBYTE);
@@ -214,7 +214,7 @@ static int free_bombs(void **state) {
 
 /* --- memory --- */
 
-/// A line of /proc/self/status in KiB.
+/// Returns a line of /proc/self/status in KiB.
 static size_t memory_kib(const char *name) {
     char line[128];
     size_t kib = 0;
@@ -229,7 +229,7 @@ static size_t memory_kib(const char *name) {
     return kib;
 }
 
-/// Makes VmHWM begin at what is in use now, which it returns.
+/// Resets VmHWM to the current use, which it returns.
 static size_t begin_peak(void) {
     FILE *file = fopen("/proc/self/clear_refs", "w");
     assert_non_null(file);
@@ -240,7 +240,7 @@ static size_t begin_peak(void) {
 static void expect_little_memory(const char *codings, size_t before_kib) {
     size_t peak_kib = memory_kib("VmHWM:");
     size_t growth_kib = peak_kib > before_kib ? peak_kib - before_kib : 0;
-    // Sanitizers keep what was freed.
+    // Sanitizers keep freed memory.
     if (!threat_is_sanitized() && growth_kib >= MAX_GROWTH_MIB * 1024) {
         fail_msg("%s: memory grew by %zu KiB", codings, growth_kib);
     }
@@ -344,7 +344,7 @@ static void defuse_all(bool pauses) {
         print_message("%-40s %8llu bytes in %zu pieces, %u ms\n", bombs[i].codings, (unsigned long long)one.bytes,
                       one.pieces, (unsigned)(torture_now_ms() - began_ms));
         assert_status(one.error.status, bombs[i].status);
-        // The limit, less what the piece that would have passed it held.
+        // The limit, minus the piece that would have exceeded it.
         assert_true(one.bytes <= LIMIT_MIB * MEBIBYTE && one.bytes + NC_CODING_PIECE_BYTES >= LIMIT_MIB * MEBIBYTE);
         expect_little_memory(bombs[i].codings, before_kib);
     }
@@ -379,7 +379,7 @@ static void bombs__collected_in_memory_take_little_of_it(void **state) {
     fixture_stop(&f);
 }
 
-/// By default three codings are undone; one more is refused before anything is.
+/// By default three codings are decoded. With one more the body is rejected before any decoding.
 static void bombs__of_more_codings_than_allowed_are_not_begun(void **state) {
     fixture f;
     (void)state;
@@ -414,7 +414,7 @@ static void bombs__leave_no_file_and_never_write_more_than_the_limit(void **stat
     (void)state;
     assert_non_null(mkdtemp(directory));
     (void)snprintf(path, sizeof path, "%s/saved", directory);
-    // Only write() is given the table; the others have no context to need.
+    // Only write() is replaced; the others need no context.
     assert_null(system.ctx);
     counting.ctx = &system;
     counting.write = counted_write;
@@ -432,7 +432,7 @@ static void bombs__leave_no_file_and_never_write_more_than_the_limit(void **stat
         expect_little_memory(bombs[i].codings, before_kib);
     }
     fixture_stop(&f);
-    assert_int_equal(rmdir(directory), 0); // fails when anything is left in it
+    assert_int_equal(rmdir(directory), 0); // fails if a file is left
 }
 
 /* --- turns --- */

@@ -1,7 +1,7 @@
-/// Threat B11: what a jar takes from a server, and what it gives to another.
+/// Threat B11: the cookies that a jar accepts from one server and sends to another.
 ///
-/// Rows by RFC 6265 (sections 5.1 to 5.4) and its successor's prefixes: Set-Cookie fields on the way in, the Cookie
-/// field of the next request on the way out.
+/// Rows by RFC 6265 (sections 5.1 to 5.4) and its successor's prefixes: the Set-Cookie fields of a response, and the
+/// Cookie field of the next request.
 #include "threat.h"
 
 #include <netcore/cookies.h>
@@ -11,7 +11,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/// One exchange: asked at `from` for `path`, the fields come; asked at `to`, the cookies go.
+/// One exchange: a response from `from` for `path` has the fields; a request to `to` has the cookies.
 typedef struct row {
     const char *fields; // each line without "Set-Cookie: ", separated by '\n'
     const char *from;
@@ -22,7 +22,7 @@ typedef struct row {
 } row;
 
 #define HERE "a.example.org"
-/// At home, at the root, and back.
+/// At the same host, at the root, and back.
 #define PLAIN(fields, cookie)                                                                                          \
     { (fields), HERE, "/", HERE, "/", (cookie) }
 
@@ -79,7 +79,7 @@ static const row rows[] = {
     {"foo=bar; domain=0.0.1", "127.0.0.1", "/", "127.0.0.1", "/", NULL},
     {"foo=bar; domain=127.0.0.1", "127.0.0.1", "/", "127.0.0.1", "/", "foo=bar"},
     {"foo=bar; domain=", HERE, "/", HERE, "/", "foo=bar"},
-    // 5.1.4 and 5.4: where on the host.
+    // Sections 5.1.4 and 5.4: the path.
     {"foo=bar", HERE, "/dir/page", HERE, "/dir/other", "foo=bar"},
     {"foo=bar", HERE, "/dir/page", HERE, "/other", NULL},
     {"foo=bar; path=/dir", HERE, "/", HERE, "/dir", "foo=bar"},
@@ -89,7 +89,8 @@ static const row rows[] = {
     {"foo=bar; path=/Dir", HERE, "/", HERE, "/dir", NULL},
     {"foo=bar; path=dir", HERE, "/x/y", HERE, "/x/z", "foo=bar"},
     {"foo=1; path=/\nfoo=2; path=/dir", HERE, "/", HERE, "/dir", "foo=2; foo=1"},
-    // 5.4, and RFC 6265bis, 5.6: nothing of https's is set or shown over http, prefixes above all.
+    // Section 5.4, and RFC 6265bis, section 5.6: secure cookies, and above all prefixes, are never set or sent over
+    // http.
     PLAIN("foo=bar; secure", NULL),
     PLAIN("__Secure-foo=bar", NULL),
     PLAIN("__Secure-foo=bar; secure", NULL),
@@ -181,7 +182,7 @@ static void cookies__of_a_flood_are_bounded(void **state) {
     fixture_stop(&f);
 }
 
-/// A response that is refused may be another request's, or an attacker's.
+/// A rejected response may belong to another request, or to an attacker.
 static void cookies__of_a_refused_response_are_not_kept(void **state) {
     static const char *const faults[] = {"Content-Length: 0\r\nContent-Length: 1\r\n",
                                          "Content-Length: 0\r\nX: a\rb\r\n",

@@ -1,4 +1,4 @@
-/// Threats B1 and B5: heads and bodies without end, and replies that come by drips, end at a limit or come whole.
+/// Threats B1 and B5: endless heads and bodies, and slow replies, end at a limit or complete.
 #include "threat.h"
 
 #include <curl/curl.h>
@@ -40,7 +40,7 @@ static void endless__a_head_without_end_ends_at_its_limit(void **state) {
         const char *path = fixture_text(&f, "/%zu", i);
         fixture_script(&f, path, (nct_reply){.endless = rows[i].endless, .body = "x", .body_length = 1});
         nc_request request = fixture_request(&f, path);
-        request.limits.max_head_fields = NC_UNLIMITED; // The bytes are limited all the same.
+        request.limits.max_head_fields = NC_UNLIMITED; // bytes are limited in any case
         assert_status(threat_submit(&volley, &request, &shots[i]), NC_OK);
     }
     threat_await(&volley, 0);
@@ -108,7 +108,7 @@ static void endless__a_body_without_end_ends_at_its_limits(void **state) {
     fixture_stop(&f);
 }
 
-/// No time limit is needed: what extensions may weigh is counted.
+/// Extensions are limited by their size, so no time limit is needed.
 static void endless__chunk_extensions_end_at_their_limit(void **state) {
     static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
     (void)state;
@@ -175,10 +175,10 @@ static void endless__slow_heads_and_bodies_end_at_their_limits(void **state) {
         bool is_endless;
         nc_status status;
     } rows[] = {
-        // The first line never becomes whole within the limit.
+        // The first line never completes within the limit.
         {"first byte", {.first_byte_ms = 60}, 20, false, NC_ERR_FIRST_BYTE_TIMED_OUT},
         {"total, in the head", {.total_ms = 90}, 20, false, NC_ERR_TOTAL_TIMED_OUT},
-        // The value of a field without end: after the first lines nothing becomes whole any more.
+        // An endless field value: after the first lines no line completes.
         {"idle, in the head", {.idle_ms = 90}, 1, true, NC_ERR_IDLE_TIMED_OUT},
         {"total, in a line", {.total_ms = 120}, 1, true, NC_ERR_TOTAL_TIMED_OUT},
     };

@@ -59,7 +59,7 @@ static bool send_ticket(SSL *ssl) {
     return is_open && SSL_new_session_ticket(ssl) == 1 && SSL_do_handshake(ssl) == 1;
 }
 
-/// Fills a block with as many pieces as it takes; returns how long they are.
+/// Fills a block with whole pieces; returns its length.
 static size_t fill(char *block, size_t capacity, const flood *kind) {
     size_t filled = 0;
     while (kind->piece != NULL && filled + kind->piece_length <= capacity) {
@@ -69,7 +69,7 @@ static size_t fill(char *block, size_t capacity, const flood *kind) {
     return filled;
 }
 
-/// Sends without an end, as fast as it can; the client's is when it has had enough.
+/// Sends without end at full speed, until the client closes.
 static void pour(flood_server *server, SSL *ssl) {
     const flood *kind = server->kind;
     char block[16 * 1024];
@@ -104,7 +104,7 @@ static void *run_plain(void *ctx) {
 static void *run_server(void *ctx) {
     flood_server *server = ctx;
     char request[4096];
-    sigset_t broken_pipe; // OpenSSL writes to a socket that the client has closed
+    sigset_t broken_pipe; // OpenSSL writes to a socket that the client may have closed
     (void)sigemptyset(&broken_pipe);
     (void)sigaddset(&broken_pipe, SIGPIPE);
     (void)pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);
@@ -129,7 +129,7 @@ static void start(flood_server *server, const flood *kind, void *(*run)(void *))
 }
 
 static void stop(flood_server *server) {
-    (void)shutdown(server->connection, SHUT_RDWR); // The client may have kept it.
+    (void)shutdown(server->connection, SHUT_RDWR); // the client may have kept it
     assert_int_equal(pthread_join(server->thread, NULL), 0);
     assert_int_equal(close(server->connection), 0);
     assert_int_equal(close(server->listener), 0);
@@ -179,7 +179,7 @@ static void threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds
     fixture_stop(&f);
 }
 
-/// Within the handshake OpenSSL skips these (RFC 5246, 7.4.1.1) and looks for the next message.
+/// Within the handshake OpenSSL skips these (RFC 5246, section 7.4.1.1) and reads the next message.
 static void threat_flood__of_greetings_within_the_handshake_ends_its_own_transfer_and_holds_no_other(void **state) {
     static const flood kinds[] = {
         {"a record each", TEXT(""), TEXT("\x16\3\3\0\4\0\0\0\0")},
@@ -215,7 +215,7 @@ typedef struct gulp {
     gate is_over;
 } gulp;
 
-/// Of HTTP/2's 32 MiB of window.
+/// Within HTTP/2's window of 32 MiB.
 static nc_verdict cancel_soon(void *ctx, nc_transfer_id id, nc_slice bytes) {
     enum { AHEAD = 64 << 10, ENOUGH = 8 << 20, MOST = 24 << 20, FRAME_HEAD_BYTES = 9 };
     gulp *at = ctx;

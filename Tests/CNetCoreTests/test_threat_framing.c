@@ -13,7 +13,7 @@
 #define CHUNKED OK "Transfer-Encoding: chunked\r\n\r\n"
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/// One row; `body` counts where the status is NC_OK.
+/// One row; `body` applies if the status is NC_OK.
 typedef struct row {
     const char *reply;
     size_t reply_bytes; // 0: up to its NUL
@@ -27,7 +27,8 @@ typedef struct row {
     { (text), sizeof(text) - 1, NC_ERR_BAD_RESPONSE, 0, "", "GET" }
 #define GOOD(text, content)                                                                                            \
     { (text), sizeof(text) - 1, NC_OK, 200, (content), "GET" }
-/// Refused, unless libcurl unfolds lines before it delivers them (RFC 9112, 5.2: a fold is a space), since 8.18.
+/// Rejected, unless libcurl unfolds lines before it delivers them (RFC 9112, section 5.2: a fold is a space), as it
+/// does since 8.18.
 #define FOLD(text)                                                                                                     \
     { (text), sizeof(text) - 1, NC_ERR_BAD_RESPONSE, 200, "hi", "GET" }
 #define ENDS(text, status)                                                                                             \
@@ -83,11 +84,11 @@ static const row lengths[] = {
 };
 
 static const row codings[] = {
-    // 9112, 6.1 and 6.3, rule 3: both is how responses are smuggled.
+    // 9112, 6.1 and 6.3, rule 3: both together are used for response smuggling.
     BAD(OK "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     BAD(OK "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     BAD(OK "Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n"),
-    // 9112, 6.3, rule 4, and 7: chunked once, last, and nothing that is not known.
+    // 9112, 6.3, rule 4, and 7: chunked once and last, and no unknown coding.
     BAD(OK "Transfer-Encoding: chunked, gzip\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     BAD(OK "Transfer-Encoding: gzip, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     BAD(OK "Transfer-Encoding: gzip\r\n\r\nhi"),
@@ -123,7 +124,7 @@ static const row chunks[] = {
     BAD(CHUNKED "g\r\nhi\r\n0\r\n\r\n"),
     BAD(CHUNKED "2\r\nhi!\r\n0\r\n\r\n"),
     BAD(CHUNKED "2\r\nhi0\r\n\r\n"),
-    // Every line ends with CR LF, and with nothing else.
+    // Every line ends with CR LF only.
     BAD(CHUNKED "3\r\nhi\r\n0\r\n\r\n"),
     BAD(CHUNKED "2\r\nhi\n0\r\n\r\n"),
     BAD(CHUNKED "2\nhi\r\n0\r\n\r\n"),
@@ -141,7 +142,7 @@ static const row chunks[] = {
     BAD(CHUNKED "2 2\r\nhi\r\n0\r\n\r\n"),
     BAD(CHUNKED "2\x0b\r\nhi\r\n0\r\n\r\n"),
     BAD(CHUNKED "2\r\nhi\r\n\r\n0\r\n\r\n"),
-    // A recipient must foresee what overflows.
+    // A recipient must handle overflow.
     BAD(CHUNKED "8000000000000000\r\nhi\r\n0\r\n\r\n"),
     BAD(CHUNKED "ffffffffffffffff\r\nhi\r\n0\r\n\r\n"),
     BAD(CHUNKED "fffffffffffffffe\r\nhi\r\n0\r\n\r\n"),
@@ -154,7 +155,7 @@ static const row chunks[] = {
     ENDS(CHUNKED "2\r\nhi\r\n0\r\n\r", NC_ERR_CUT_SHORT),
     GOOD(CHUNKED "0002\r\nhi\r\n0\r\n\r\n", "hi"),
     GOOD(CHUNKED "A\r\n0123456789\r\na\r\n0123456789\r\n000\r\n\r\n", "01234567890123456789"),
-    // 7.1.1: extensions that are not known are ignored.
+    // 7.1.1: unknown extensions are ignored.
     GOOD(CHUNKED "2;a=b;c=\"d\"\r\nhi\r\n0;x\r\n\r\n", "hi"),
     GOOD(CHUNKED "2 ; a = b \r\nhi\r\n0\t\r\n\r\n", "hi"),
     // 7.1.2: a trailer field is a field.
@@ -176,7 +177,7 @@ static const row heads[] = {
     BAD(OK "X-A: a\0b\r\nContent-Length: 2\r\n\r\nhi"),
     BAD(OK "X\0A: b\r\nContent-Length: 2\r\n\r\nhi"),
     BAD("HTTP/1.1 200 O\0K\r\nContent-Length: 2\r\n\r\nhi"),
-    // 5.1: a name is a token, and a colon follows immediately. Another one is dropped...
+    // 5.1: a name is a token, and a colon follows immediately. Other lines are dropped...
     BAD(OK "no colon\r\nContent-Length: 2\r\n\r\nhi"),
     GOOD(OK ": no name\r\nContent-Length: 2\r\n\r\nhi", "hi"),
     GOOD(OK "::\r\nContent-Length: 2\r\n\r\nhi", "hi"),
@@ -193,7 +194,7 @@ static const row heads[] = {
     GOOD(OK "\"X\": b\r\nContent-Length: 2\r\n\r\nhi", "hi"),
     GOOD(OK "PHP Warning: odd in /a/b.php on line 0\r\nContent-Length: 2\r\n\r\nhi", "hi"),
     GOOD("HTTP/1.1 100 Continue\r\nX A: b\r\n\r\n" OK "Content-Length: 2\r\n\r\nhi", "hi"),
-    // ... unless another reader could find the end of the body in it.
+    // ... unless another parser could find the end of the body in them.
     BAD(OK "Content-Length : 2\r\n\r\nhi"),
     BAD(OK "Content-Length\t: 2\r\n\r\nhi"),
     BAD(OK "Content-Length\x0b: 9\r\nContent-Length: 2\r\n\r\nhi"),

@@ -14,7 +14,7 @@
 
 enum { PLACES = 3, BYTES = 256, CASES = PLACES * BYTES, VALUE_BYTES = 8, MAX_WANTED = 6 };
 
-/// One request with one odd byte in one of its texts.
+/// A request with one unusual byte in one of its texts.
 typedef struct probe {
     char value_text[VALUE_BYTES];
     nc_slice value;
@@ -130,7 +130,7 @@ static void fill_body_file(probe *one) {
     memcpy(one->path + prefix, one->value.data, one->value.length);
     one->request.body_file = nc_slice_make(one->path, (size_t)prefix + one->value.length);
     one->request.method = one->method = nc_slice_of("PUT");
-    FILE *file = fopen(one->path, "w"); // Under a shorter name where a NUL is in it.
+    FILE *file = fopen(one->path, "w"); // under a shorter name if it has a NUL
     if (file != NULL) {
         (void)fputs("of a file", file);
         (void)fclose(file);
@@ -160,7 +160,7 @@ static void begin_probe(probe *one, size_t number, uint16_t port) {
     one->request = (nc_request){.url = nc_slice_of(one->url), .headers = one->headers, .header_count = 1};
 }
 
-/// Fails unless the request is the probe's, to the letter.
+/// Fails unless the request is exactly the probe's.
 static void judge_arrival(const char *field, probe *one, const threat_request *seen) {
     char host[32];
     const char *authority = one->url + strlen("http://");
@@ -208,7 +208,7 @@ static void judge_server(const char *field, nct_server *server, probe *probes) {
     }
 }
 
-/// Each transfer either worked and arrived once, or failed and never arrived.
+/// Each transfer either succeeded and arrived once, or failed and never arrived.
 static void print_counts(const char *field, const probe *probes) {
     size_t sent = 0;
     size_t refused = 0;
@@ -281,7 +281,7 @@ static void injection__a_body_files_path_names_that_file_alone(void **state) {
     fixture_stop(&f);
 }
 
-/// A saved body lies under exactly the name that was given, and nothing lies beside it.
+/// A saved body has exactly the given name, and there is no other file.
 static void injection__a_save_path_names_that_file_alone(void **state) {
     fixture f;
     struct stat info;
@@ -293,7 +293,7 @@ static void injection__a_save_path_names_that_file_alone(void **state) {
     fixture_stop(&f);
     assert_int_equal(stat(directory, &info), 0);
     assert_int_equal(info.st_nlink, links);
-    assert_int_equal(rmdir(directory), 0); // fails when anything is left
+    assert_int_equal(rmdir(directory), 0); // fails if a file is left
     assert_non_null(mkdtemp(strcpy(directory, "/tmp/netcore-injection-XXXXXX")));
 }
 

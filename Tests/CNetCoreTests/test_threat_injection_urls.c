@@ -29,7 +29,8 @@ static nc_slice odd_text(char *text, const char *prefix, size_t place, size_t by
     return nc_slice_make(text, (size_t)begin);
 }
 
-/// Sends; returns whether it worked, with what the server received last, or asserts that it received nothing.
+/// Sends a request. Returns true on success, with the last received request; otherwise asserts that nothing was
+/// received.
 static bool fire(fixture *f, const nc_request *request, size_t expected_requests, nc_buf *received) {
     nc_transfer_id id = 0;
     nc_response *response = NULL;
@@ -96,7 +97,7 @@ static void read_credentials(meaning *out, nc_slice text) {
     (void)EVP_EncodeBlock((unsigned char *)out->basic + 6, plain, (int)length);
 }
 
-/// Reads "http://" and what follows.
+/// Parses "http://" and the rest.
 static void read_url(meaning *out, nc_slice url) {
     *out = (meaning){0};
     nc_slice rest = nc_slice_make(url.data + 7, url.length - 7);
@@ -123,7 +124,7 @@ static void read_url(meaning *out, nc_slice url) {
     }
 }
 
-/// libcurl 8 up to some version before 8.21 leaves out a query that is empty.
+/// libcurl 8, up to some version before 8.21, omits an empty query.
 static bool is_target(nc_slice seen, const char *expected) {
     size_t length = strlen(expected);
     bool is_empty_query = strchr(expected, '?') == expected + length - 1;
@@ -131,13 +132,13 @@ static bool is_target(nc_slice seen, const char *expected) {
            (is_empty_query && nc_slice_is_equal(seen, nc_slice_make((const uint8_t *)expected, length - 1)));
 }
 
-/// The server sees what the URL means, and not a field more.
+/// The server receives the URL's meaning, and no further field.
 static void expect_meaning(const char *field, nc_slice url, const nc_buf *received, size_t byte, size_t place) {
     threat_request seen;
     meaning expected;
     parse(&seen, received, field, byte, place);
     read_url(&expected, url);
-    // An empty name with an empty password may count as none: it does for libcurl 8.21.
+    // An empty name with an empty password may count as none, as in libcurl 8.21.
     bool is_empty = strcmp(expected.basic, "Basic Og==") == 0 && seen.field_count == 1;
     bool has_credentials = expected.basic[0] != '\0' && !is_empty;
     bool is_right =
@@ -280,7 +281,7 @@ static void injection__a_digests_user_in_the_url_stays_within_its_quotes(void **
 
 /* --- proxies and jars --- */
 
-/// The request that an HTTP proxy was sent last, in `head`.
+/// Returns the last request that an HTTP proxy received, in `head`.
 static void read_at_proxy(threat_request *seen, nc_buf *head, nct_proxy *proxy, size_t byte, size_t place) {
     *head = nc_buf_init(1 << 16);
     size_t count = nct_proxy_request_count(proxy);
@@ -299,7 +300,7 @@ static void expect_at_proxy(nct_proxy *proxy, const nc_header *wanted, size_t by
         is_there = is_there || (nc_slice_is_equal(seen.fields[i].name, wanted->name) &&
                                 nc_slice_is_equal(seen.fields[i].value, wanted->value));
     }
-    // Host and "Proxy-Connection: Keep-Alive" beside it.
+    // Host and "Proxy-Connection: Keep-Alive".
     if (!is_there || seen.field_count != 3) {
         fail_msg("proxy, byte 0x%02zx at place %zu:\n%.*s", byte, place, (int)head.length, (const char *)head.data);
     }
@@ -367,7 +368,7 @@ static void expect_tunnel(nct_proxy *proxy, nc_slice host, size_t byte, size_t p
     read_at_proxy(&seen, &head, proxy, byte, place);
     int length = snprintf(target, sizeof target, "%.*s:81", (int)host.length, (const char *)host.data);
     nc_slice wanted = nc_slice_make(target, (size_t)length);
-    // "Proxy-Connection: Keep-Alive" beside Host.
+    // Host and "Proxy-Connection: Keep-Alive".
     if (!nc_slice_is_equal(seen.method, nc_slice_of("CONNECT")) || !nc_slice_is_equal(seen.target, wanted) ||
         !nc_slice_is_equal(threat_field(&seen, "Host"), wanted) || seen.field_count != 2) {
         fail_msg("tunnel, byte 0x%02zx at place %zu:\n%.*s", byte, place, (int)head.length, (const char *)head.data);
@@ -408,7 +409,7 @@ static void injection__a_place_to_connect_to_stays_one_word_of_the_tunnels_reque
     nct_proxy_stop(proxy);
 }
 
-/// A jar's texts are lines of a format: what does not fit is left out, and never becomes more than one field.
+/// A jar's texts are lines of a format. Unrepresentable texts are omitted, and never become more than one field.
 static void injection__a_jars_cookies_stay_within_their_field(void **state) {
     static const char *const prefixes[] = {"Set-Cookie: n", "Set-Cookie: n=", "127.0.0.1\tFALSE\t/\tFALSE\t0\tn\t"};
     static const char *const suffixes[] = {"=v; domain=127.0.0.1; path=/", "; domain=127.0.0.1; path=/", ""};

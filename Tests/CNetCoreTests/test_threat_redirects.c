@@ -48,15 +48,15 @@ static const bool starts_secure[PLACES] = {[REFUSED_DOWN] = true, [DOWN] = true,
 static const bool keeps_host[PLACES] = {[PORT] = true, [UP] = true, [DOWN] = true};
 static const unsigned statuses[] = {301, 302, 303, 307, 308};
 
-/// Home and elsewhere, plain and secure. "other.example" is elsewhere under another name.
+/// The origin and foreign origins, plain and TLS. "other.example" is a foreign origin under another name.
 typedef struct world {
-    fixture f; // home, plain; and the engine
+    fixture f; // the plain origin, and the engine
     nct_server *secure_home;
     nct_server *plain;
     nct_server *secure;
     nc_trust *trust;
     char directory[40];
-    char basic[80]; // the canaries as Basic shows them
+    char basic[80]; // the canaries as Basic encodes them
 } world;
 
 /* --- the world --- */
@@ -250,7 +250,7 @@ static bool is_expected_elsewhere(secret what, place to, unsigned status) {
 /// Returns true if the secret is still sent when the redirects have returned to the origin.
 static bool is_expected_in_the_end(secret what, place to, unsigned status) {
     if (what == CERTIFICATE || what == DIGEST) {
-        return false; // The one is counted, not searched for; the other is shown where it is asked for.
+        return false; // the first is counted, not searched for; the other is sent on request
     }
     if (what == BODY) {
         return status >= 307;
@@ -279,7 +279,7 @@ static void judge(world *w, secret what, place to, unsigned status, const answer
     expect_silence(w, one);
 }
 
-/// Sends; while it waits its description is looked at.
+/// Sends a request, and reads its description while it is in flight.
 static answer ask(world *w, const nc_request *request) {
     nc_buf text = nc_buf_init(4096);
     nc_engine_set_suspended(w->f.engine, true);
@@ -325,7 +325,7 @@ static void redirects__carry_no_secret_to_another_origin(void **state) {
     assert_true(count >= 120);
 }
 
-/// At home the certificate is shown, so that what is not shown elsewhere is there to be shown.
+/// The origin receives the certificate, which shows that the other checks are meaningful.
 static void redirects__show_the_client_certificate_at_home_alone(void **state) {
     world w;
     question q;
@@ -334,7 +334,7 @@ static void redirects__show_the_client_certificate_at_home_alone(void **state) {
     script_world(&w, SECURE_HOST, 302, false);
     make_question(&q, &w, CERTIFICATE, SECURE_HOST);
     assert_status(ask(&w, &q.request).error.status, NC_OK);
-    // script_world() has forgotten nothing since: one whole handshake each.
+    // script_world() has not reset the counters since: one full handshake each.
     assert_int_equal(nct_server_client_certificate_count(w.secure_home), 1);
     assert_int_equal(nct_server_request_count(w.secure), 1);
     assert_int_equal(nct_server_client_certificate_count(w.secure), 0);
@@ -344,7 +344,7 @@ static void redirects__show_the_client_certificate_at_home_alone(void **state) {
 /* --- invalid targets --- */
 
 static const struct {
-    const char *location; // %u is the port of a server that must hear nothing
+    const char *location; // %u is the port of a server that must receive nothing
     nc_status status;
 } odd_places[] = {
     {"javascript:alert(1)", NC_ERR_REDIRECT_REFUSED},
@@ -419,7 +419,7 @@ static void redirects__that_never_arrive_end_at_a_limit(void **state) {
     answer one = ask(&w, &q.request);
     assert_status(one.error.status, NC_ERR_TOO_MANY_REDIRECTS);
     assert_false(saw_any(&w, w.plain));
-    // Ever deeper: each step is relative to the one before.
+    // Deeper with each step: relative to the previous one.
     memset(step, 'd', sizeof step - 2);
     step[sizeof step - 2] = '/';
     script(w.f.server, "/go", (nct_reply){.location = "/deep/"});

@@ -1,10 +1,10 @@
-/// Threat A4: a reply that is cut after any of its bytes, by FIN, by RST or by silence, never passes for a whole one.
+/// Threat A4: a reply that is cut after any of its bytes, by FIN, by RST or by silence, never counts as complete.
 ///
-/// Each framing has a row: a reply with 4 KiB of body, cut after every byte by FIN (over TLS: without close_notify),
-/// which is the end that can pass for an honest one. RST, silence and honest ends go through the body in steps of
-/// NOISY_STRIDE, and under a sanitizer all do in steps of THREAT_STRIDE; head and last bytes are always cut one by one.
-/// `script/torture truncation` leaves nothing out. Silence is not waited for: once the server has fallen silent on
-/// every connection, the engine's clock is put forward.
+/// Each framing has a row: a reply with 4 KiB of body, cut after every byte by FIN (over TLS without close_notify),
+/// which is the end that resembles a regular one. RST, silence and regular ends are tested in steps of NOISY_STRIDE,
+/// and under a sanitizer all in steps of THREAT_STRIDE. Head and last bytes are always cut one by one.
+/// `script/torture truncation` omits nothing. There is no real wait for silence: when the server is silent on every
+/// connection, the test advances the engine's clock.
 #include "coded.h"
 #include "threat.h"
 #include "torture.h"
@@ -19,7 +19,7 @@ enum {
     BODY_BYTES = 4096,
     MAX_REPLY_BYTES = 8192,
     CHUNK_BYTES = 509,
-    AT_ONCE = 48,    // connections open together; more of them cost each one more
+    AT_ONCE = 48,    // concurrent connections; each further one would need another
     LAST_BYTES = 40, // cut at each of them, without the stride
     NOISY_STRIDE = 13,
 };
@@ -43,7 +43,7 @@ static const row rows[] = {
     {"gzip, close-delimited", BY_CLOSE, true},
 };
 
-/// A reply, and where its parts end.
+/// A reply and the ends of its parts.
 typedef struct reply {
     const row *of;
     uint8_t bytes[MAX_REPLY_BYTES];
@@ -54,7 +54,7 @@ typedef struct reply {
     bool is_secure;
 } reply;
 
-/// How many ended how, to be printed: a matrix that tests nothing is green too.
+/// The number of each result, printed because an empty matrix passes too.
 typedef struct tally {
     size_t whole;
     size_t cut_short;
@@ -94,7 +94,7 @@ static void add_chunks(reply *one, nc_slice body) {
     add_text(one, "\r\n");
 }
 
-/// Random bytes, so that gzip cannot make them fewer: a cut inside its stream is a cut inside a body of this length.
+/// Random bytes, so that gzip does not shrink them: a cut in its stream is a cut in a body of this length.
 static void make_reply(reply *one, const row *of, bool is_secure) {
     char line[64];
     uint64_t chance = 4711;
@@ -144,7 +144,7 @@ static nc_status failure_of(const reply *one, nct_ending ending, size_t cut) {
     if (ending == NCT_STALL) {
         return cut < one->line_bytes ? NC_ERR_FIRST_BYTE_TIMED_OUT : NC_ERR_IDLE_TIMED_OUT;
     }
-    // A status line that is not whole is no reply to libcurl.
+    // For libcurl an incomplete status line is no response.
     return cut < one->line_bytes ? NC_ERR_EMPTY_REPLY : NC_ERR_CUT_SHORT;
 }
 
@@ -171,7 +171,7 @@ static void judge(const reply *one, nct_ending ending, size_t cut, const threat_
 
 /* --- the matrix --- */
 
-/// Head and border are cut at every byte too.
+/// Cuts head and border at every byte.
 static size_t next_cut(const reply *one, nct_ending ending, size_t cut) {
     bool is_quiet = ending == (one->is_secure ? NCT_TRUNCATE : NCT_CLOSE);
     size_t next = cut + (cut <= one->head_bytes ? 1 : threat_stride(is_quiet ? 1 : NOISY_STRIDE));
@@ -187,7 +187,7 @@ static bool is_awaited_in_vain(const reply *one, nct_ending ending, size_t cut) 
     return ending == NCT_STALL && (cut < one->length || one->of->framed == BY_CLOSE);
 }
 
-/// Counts the head lines that the engine has seen.
+/// Counts the head lines that the engine has read.
 static void count_line(void *ctx, nc_trace_point point, nc_transfer_id id) {
     (void)id;
     if (point == NC_TRACE_HEAD_LINE) {
@@ -205,7 +205,7 @@ static size_t lines_within(const reply *one, size_t cut) {
     return lines;
 }
 
-/// Waits for silence on all connections and until the engine has read the heads, then puts the clock forward.
+/// Waits for silence on all connections and until the engine has read the heads, then advances the clock.
 static void end_silence(fixture *f, size_t stalled, size_t lines) {
     assert_true(nct_server_wait_for_stalled(f->server, stalled, 2 * FIXTURE_LIMIT_MS));
     uint64_t end_ms = torture_now_ms() + 2 * FIXTURE_LIMIT_MS;

@@ -19,10 +19,10 @@ enum {
     FRAME_HEAD_BYTES = 9,
     LAST_BYTES = 40, // cut at each of them, without the stride
     STRIDE = 13,
-    LOOK_MS = 5, // between two looks at a silent server
+    LOOK_MS = 5, // between two checks of a silent server
 };
 
-/// A reply, and where its parts end.
+/// A reply and the ends of its parts.
 typedef struct reply {
     const char *name;
     frame frames[FRAMES + 3];
@@ -31,7 +31,7 @@ typedef struct reply {
     char plain[BODY_BYTES];
 } reply;
 
-/// How many ended how, to be printed: a matrix that tests nothing is green too.
+/// The number of each result, printed because an empty matrix passes too.
 typedef struct tally {
     size_t whole;
     size_t cut;
@@ -118,7 +118,7 @@ static void ask_cut(fixture *f, const reply *one, frame_ending ending, size_t cu
     bool is_secure = frame_is_open(&one->frames[0]);
     frame_server server = {.ending = ending, .cut_after = cut, .is_secure = is_secure};
     for (size_t i = 0; i < FRAME_ROWS; i++) {
-        server.rows[i] = one->frames; // libcurl 8 asks again where nothing came back.
+        server.rows[i] = one->frames; // libcurl 8 resends if there was no response
     }
     frame_server_start(&server);
     (void)snprintf(url, sizeof url, "http%s://127.0.0.1:%u/", is_secure ? "s" : "", server.port);

@@ -1,4 +1,4 @@
-/// The heap of deadlines against a plain list.
+/// The heap of deadlines, compared with a plain list.
 #include "harness.h"
 #include "net/timers.h"
 

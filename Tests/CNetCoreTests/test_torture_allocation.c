@@ -1,6 +1,6 @@
-/// Every allocation of ours and of libcurl's fails in turn: never a crash, a hang, a leak or a wrong success.
+/// Each allocation of the library and of libcurl fails in turn: no crash, hang, leak or false success.
 ///
-/// OpenSSL's allocations are left alone: its hook is process-wide and belongs to the server in this process as well.
+/// OpenSSL's allocations never fail here: its hook is process-wide and affects the server in this process too.
 #include "torture.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { PAGE_BYTES = 20000, UPLOAD_BYTES = 70000, MAX_PARALLEL = 20, CLOSE_MS = 10000, MAX_STATUS = 200 };
 
-/// One kind of exchange that is tried with every allocation failing.
+/// One kind of exchange, tried with each allocation failing.
 typedef struct scene {
     const char *name;
     const char *path;
@@ -139,7 +139,7 @@ static void torture(scene at) {
         at.upload[i] = (uint8_t)torture_mix(i, 1);
     }
     script(at.server);
-    // Once without a failure, so that what is made once in a process exists.
+    // Once without a failure, for one-time allocations.
     play(&at);
     assert_int_equal(at.ended[NC_OK], at.parallel);
     uint64_t began_ms = torture_now_ms();

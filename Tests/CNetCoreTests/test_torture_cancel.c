@@ -1,4 +1,4 @@
-/// A storm: thousands of transfers, half of them cancelled from another thread, from callbacks and from trace points.
+/// Thousands of transfers, half of them cancelled from another thread, from callbacks and from trace points.
 #include "torture.h"
 
 #include <errno.h>
@@ -87,14 +87,14 @@ static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const n
         atomic_fetch_add(&all->wrong_count, 1);
         print_error("%s: %s\n", paths[one->reply], error->message);
     }
-    nc_engine_cancel(all->engine, id); // Too late, so it must do nothing.
+    nc_engine_cancel(all->engine, id); // too late, so it must have no effect
     pthread_mutex_lock(&all->mutex);
     all->outstanding--;
     pthread_cond_broadcast(&all->changed);
     pthread_mutex_unlock(&all->mutex);
 }
 
-/// Chance decides by id and point; only some ids are struck, so that about one transfer in eight ends this way.
+/// Id and point determine the choice. Only some ids are cancelled here, about one transfer in eight.
 static void on_point(void *ctx, nc_trace_point point, nc_transfer_id id) {
     storm *all = ctx;
     nc_engine *engine = atomic_load(&all->engine);

@@ -1,7 +1,7 @@
-/// Every allocation of ours and of libcurl's fails in turn, in each of the things that a transfer may ask for: never a
-/// crash, a hang, a leak, a file half written or a wrong success.
+/// Each allocation of the library and of libcurl fails in turn, for each feature of a transfer: no crash, hang, leak,
+/// incomplete file or false success.
 ///
-/// As test_torture_allocation.c, which has the plain exchanges. OpenSSL's allocations are left alone.
+/// test_torture_allocation.c has the plain exchanges. OpenSSL's allocations never fail here.
 #include "coded.h"
 #include "torture.h"
 
@@ -252,7 +252,7 @@ static void check_end(const scene *at, const rider *one) {
     }
 }
 
-/// A file that was begun is either whole under its name or gone.
+/// A new file is either complete under its name or removed.
 static void check_directory(const scene *at) {
     DIR *directory = opendir(at->on->directory);
     assert_non_null(directory);
@@ -339,7 +339,7 @@ static void play(void *ctx) {
 static void torture(stage *on, scene at) {
     at.on = on;
     memset(on->ended, 0, sizeof on->ended);
-    // Once without a failure, so that what is made once in a process exists.
+    // Once without a failure, for one-time allocations.
     play(&at);
     if (on->ended[NC_OK] != (at.parallel == 0 ? 1 : at.parallel)) {
         fail_msg("%s: does not even work with all the memory there is", at.name);

@@ -1,4 +1,4 @@
-/// Programs started while transfers run inherit none of the engine's descriptors, and children leave them alone.
+/// Programs started during transfers inherit no descriptor of the engine, and children do not disturb the transfers.
 #include "torture.h"
 
 #include <dirent.h>
@@ -11,7 +11,7 @@
 enum { STALLED = 20, CHILDREN = 60, BUSY = 16, MAX_KNOWN = 64, LANES = 2, FORBIDDEN = 101 };
 enum { MIXED = 100, EXITING = 25, KINDS = 5, UPLOAD_BYTES = 8 * 1024 * 1024, PAGE_BYTES = 20000, PATH_BYTES = 128 };
 
-/// The command line of the child: its path, what is open already, NULL.
+/// The command line of the child: its path, the known descriptors, NULL.
 typedef struct command {
     char program[4096];
     char numbers[MAX_KNOWN][12];
@@ -37,7 +37,7 @@ static void note_known(command *child) {
     closedir(directory);
 }
 
-/// Runs the child; how many of libcurl's own wake-ups it saw.
+/// Runs the child; returns the number of libcurl's wake-up sockets that it inherited.
 static int run_child(command *child) {
     int status = 0;
     pid_t pid = fork();
@@ -56,7 +56,7 @@ static int run_child(command *child) {
 
 static nct_server *scripted_server(nct_identity identity) {
     nct_server *server = torture_start(identity);
-    // Each reply ends its connection, so that sockets are opened and closed all the time.
+    // Each reply ends its connection, so that sockets are opened and closed continuously.
     const nct_reply page = {
         .pattern_length = 20000, .chunk_bytes = 1000, .headers = "Connection: close\r\n", .ending = NCT_CLOSE};
     const nct_reply stalled = {.pattern_length = 2000, .is_cut = true, .cut_after = 900, .ending = NCT_STALL};
@@ -86,7 +86,7 @@ static void exec__during_transfers_hands_no_descriptor_on(void **state) {
     int wake_ups = run_child(&child);
     print_message("a child sees %d of libcurl's own wake-up descriptors, nothing else\n", wake_ups);
     assert_true(wake_ups <= 2 * LANES);
-    // The parent's transfers are none the worse for it.
+    // The parent's transfers are undisturbed.
     nct_server_release_stalled(plain);
     nct_server_release_stalled(tls);
     assert_true(torture_await(&fetch, STALLED, TORTURE_PATIENCE_MS));
@@ -181,7 +181,7 @@ static bool is_saved_pattern(const char *path) {
     return harness_is_pattern(nc_slice_make(bytes, length), PAGE_BYTES);
 }
 
-/// Lets them go on: all complete, with the right bytes.
+/// Resumes them: all complete with the correct bytes.
 static void end_crowd(crowd *all) {
     nct_server_release_stalled(all->plain);
     nct_server_release_stalled(all->tls);
@@ -251,7 +251,7 @@ static void fork__of_children_that_exit_leaves_100_transfers_whole_regression_1(
             is_child = true;
             exit(7);
         }
-        // The loop is busy meanwhile.
+        // Keeps the loop busy.
         (void)nc_engine_list(all.engine, NULL, 0);
         nc_engine_set_priority(all.engine, 1, NC_PRIORITY_HIGH);
         assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -265,7 +265,7 @@ static void fork__of_children_that_exit_leaves_100_transfers_whole_regression_1(
 
 /* --- short-lived sockets --- */
 
-/// Asks again from inside on_done, so that sockets are opened and closed all the time.
+/// Submits again inside on_done, so that sockets are opened and closed continuously.
 typedef struct carousel {
     nc_engine *engine;
     nc_request request;

@@ -35,7 +35,7 @@ static void transfers__a_thousand_at_once_all_complete(void **state) {
         for (size_t j = 0; j < AT_ONCE; j++) {
             (void)torture_submit(engine, &request, &fetch);
         }
-        // All of them are in the middle of their bodies at the same time.
+        // All are in the middle of their bodies concurrently.
         assert_true(nct_server_wait_for_stalled(server, AT_ONCE, LONG_MS));
         nct_server_release_stalled(server);
         assert_true(torture_await(&fetch, AT_ONCE * (size_t)(i + 1), LONG_MS));
@@ -64,7 +64,7 @@ static void transfers__2000_waiting_for_6_slots_all_complete(void **state) {
     nct_server_stop(server);
 }
 
-/// libcurl's CURLOPT_PIPEWAIT made every transfer to a host wait for the end of the first reply from it.
+/// libcurl's CURLOPT_PIPEWAIT made every transfer to a host wait for the end of the host's first response.
 static void transfers__are_not_held_up_by_a_silent_one_regression_1(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {

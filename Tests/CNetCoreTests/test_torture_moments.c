@@ -34,11 +34,11 @@ typedef struct moment {
     // While it runs.
     atomic_size_t counts[NC_TRACE_COUNT];
     nc_engine *_Atomic engine;
-    _Atomic nc_transfer_id ids[SCRIPTED_PARTS]; // in the order of submits
+    _Atomic nc_transfer_id ids[SCRIPTED_PARTS]; // in the order of submission
     atomic_size_t id_count;
-    atomic_ullong victims; // bits of ids
+    atomic_ullong victims; // a bit for each id
     atomic_bool is_struck;
-    torture_gate handed; // main does not use the engine any more, except to end it
+    torture_gate handed; // main no longer uses the engine, except to end it
     torture_gate stopped;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -46,14 +46,14 @@ typedef struct moment {
     bool is_ordered;
     bool is_waited_for; // by the thread that passed the point
     bool is_done;
-    bool is_over; // no order will come
+    bool is_over; // no command will follow
     bool is_ending;
 } moment;
 
 /* --- the stroke --- */
 
 static void cancel(moment *at, nc_transfer_id id) {
-    atomic_fetch_or(&at->victims, 1ull << (id % 64)); // Ids of one engine are few, and small.
+    atomic_fetch_or(&at->victims, 1ull << (id % 64)); // the ids of one engine are few and small
     nc_engine_cancel(at->engine, id);
 }
 
@@ -164,7 +164,7 @@ static void on_point(void *ctx, nc_trace_point point, nc_transfer_id id) {
     }
     bool is_moment = at->stroke != STROKE_NONE && point == at->point && count >= at->occurrence;
     if (is_moment && point == NC_TRACE_ENGINE_STARTED) {
-        (void)torture_gate_wait(&at->handed); // Before that there is nothing to cancel.
+        (void)torture_gate_wait(&at->handed); // before that there is nothing to cancel
     }
     // An engine passes points before its creator has the pointer (while it loads a cookie jar). The stroke then
     // happens at the next pass.
@@ -207,7 +207,7 @@ static bool is_ended_by_other(const moment *at) {
     return at->is_ordered && ends_engine(at->stroke);
 }
 
-/// Ends the engine, unless the other thread has, and waits for both threads.
+/// Ends the engine, unless the other thread has ended it, and waits for both threads.
 static void give_up(moment *at, const pthread_t *thread) {
     pthread_mutex_lock(&at->mutex);
     at->is_ending = true;
@@ -294,7 +294,7 @@ static void count_points(scripted_stage *stage, tally *out) {
     }
 }
 
-/// Which passing it is: now one that surely comes, now a late one that may not.
+/// Chooses the pass: sometimes a certain one, sometimes a late one that may not happen.
 static size_t choose_occurrence(const tally *counts, size_t point, size_t number, uint64_t chance) {
     return 1 + chance / 4096 % (number % 2 == 0 ? counts->always[point] : counts->once[point]);
 }

@@ -33,7 +33,7 @@ static bool write_text(const char *path, const char *text) {
     return fclose(file) == 0 && is_written;
 }
 
-/// A new network and mount namespace; as another user by way of a user namespace.
+/// Enters a new network and mount namespace; without root through a user namespace.
 static bool unshare_here(void) {
     char map[64];
     uid_t user = getuid();
@@ -80,7 +80,7 @@ static bool open_name_server(void) {
     return name_server >= 0 && bind(name_server, (struct sockaddr *)&address, sizeof address) == 0;
 }
 
-/// Why there is no namespace; NULL when this process is in it.
+/// Returns the reason why there is no namespace, or NULL on success.
 static const char *enter_namespace(void) {
     if (!unshare_here()) {
         return "unshare(2)";
@@ -99,7 +99,7 @@ static const char *enter_namespace(void) {
 
 /* --- the cases --- */
 
-/// Waits until the resolver has really asked, and throws the questions away.
+/// Waits until the resolver has sent a query, and discards the queries.
 static void await_question(void) {
     char question[512];
     struct pollfd entry = {.fd = name_server, .events = POLLIN};

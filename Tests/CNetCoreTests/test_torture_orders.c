@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/// Files whose closing waits until it may.
+/// Files whose close() waits at a gate.
 typedef struct slow_closing {
     nc_file_ops inner;
     torture_gate begun;
@@ -27,7 +27,7 @@ typedef struct scenery {
     nc_engine *engine;
 } scenery;
 
-/// File operations are given one context: the system's need none.
+/// All file operations share one context, which the system's ignore.
 static void set(scenery *at) {
     *at = (scenery){.slow = {.inner = nc_file_ops_system(), .begun = TORTURE_GATE_INIT, .allowed = TORTURE_GATE_INIT}};
     scripted_set(&at->stage);
@@ -42,7 +42,7 @@ static void strike(scenery *at) {
     scripted_strike(&at->stage);
 }
 
-/// Everything that can be ordered, while the files are being closed.
+/// All commands, while the files are closed.
 static void order_about(scenery *at, nc_transfer_id id) {
     assert_true(torture_gate_wait(&at->slow.begun));
     nc_engine_pause(at->engine, id);
@@ -117,7 +117,7 @@ static nc_verdict read_on(void *ctx, nc_transfer_id id, nc_slice bytes) {
     return NC_CONTINUE;
 }
 
-/// The authorities are read first.
+/// The authorities are loaded first.
 static void wait_until_connecting(nc_engine *engine, size_t expected) {
     nc_transfer_info info[4];
     size_t connecting = 0;
@@ -188,14 +188,14 @@ static void pause__before_there_is_a_connection_is_not_a_failure(void **state) {
     leave(&at);
 }
 
-/// libcurl fixes a handle's buffer when it first looks for a connection, and gives it back with one only.
+/// libcurl allocates a handle's buffer when it first looks for a connection, and releases it only with one.
 static void cancel__before_there_is_a_connection_leaves_no_spoilt_handle(void **state) {
     doorstep at;
     (void)state;
     gather(&at, 2);
     nc_engine_cancel(at.engine, at.ids[1]);
     assert_true(torture_await(&at.fetches[1], 1, TORTURE_PATIENCE_MS));
-    // This one would like another buffer.
+    // This one needs another buffer size.
     nc_sink sink = torture_sink(&at.fetches[2]);
     sink.on_body = read_on;
     assert_status(nc_engine_submit(at.engine, &at.request, &sink, &at.ids[2], NULL), NC_OK);
@@ -254,7 +254,7 @@ static void trailers__behind_a_reader_that_rests_come_one_by_one(void **state) {
     nct_server_stop(server);
 }
 
-/// The jar is read by callers while the loop hands its lines to libcurl.
+/// Callers read the jar while the loop passes its lines to libcurl.
 static void cookies__are_read_whole_while_the_loop_uses_them(void **state) {
     enum { REQUESTS = 200 };
     char url[TORTURE_URL_BYTES];
@@ -294,12 +294,12 @@ typedef struct crowd {
     size_t queued;
     size_t queued_before_pause;
     atomic_bool is_held;
-    torture_gate held, let_go;   // the loop, before it reads its mail
-    torture_gate taken, ordered; // it accepts the last of its mail; meanwhile the late one comes and is paused
+    torture_gate held, let_go;   // the loop, before it reads its mailbox
+    torture_gate taken, ordered; // it accepts the last of the batch; meanwhile the late one is submitted and paused
     torture_gate paused, resumed;
 } crowd;
 
-enum { CROWD = 64 }; // as many as there is room for at first
+enum { CROWD = 64 }; // the initial capacity
 
 static void watch_crowd(void *ctx, nc_trace_point point, nc_transfer_id id) {
     crowd *at = ctx;

@@ -19,7 +19,7 @@ typedef struct stage {
     torture_gate is_let_go;
 } stage;
 
-/// Gives the engine up, once; closing on the loop thread is refused first and must leave the engine as it was.
+/// Releases the engine once. On the loop thread, close() fails first and must leave the engine unchanged.
 static void give_up_at(stage *at, moment when) {
     // No other call of the owner may run when the engine is released.
     if (at->when != when || !torture_gate_wait(&at->is_published)) {

@@ -17,14 +17,14 @@ enum { JUDGED_FROM = 100000, CHANCES = 200, IDLE_CONNECTIONS = 8 };
 
 /// The kind of one request of the mixture.
 typedef enum kind {
-    KIND_PLAIN,     // over a connection that is kept
+    KIND_PLAIN,     // over a pooled connection
     KIND_TLS,       // over TLS
     KIND_CLOSING,   // on a new connection
     KIND_HANDSHAKE, // on a new TLS connection
     KIND_UPLOAD,    // from memory
     KIND_PULLED,    // from a source, chunked
     KIND_REDIRECT,
-    KIND_CANCEL, // in the middle of a body that never ends
+    KIND_CANCEL, // in the middle of an endless body
     KIND_ZIPPED,
     KIND_STREAM, // to a reader that pauses
     KIND_COUNT,
@@ -58,7 +58,7 @@ typedef struct soak {
     nc_engine *engine;
     uint64_t seed;
     size_t count;
-    size_t begun; // by the loop, after the first few
+    size_t begun; // started by the loop, after the first few
     rider riders[OUTSTANDING];
     uint8_t upload[UPLOAD_BYTES];
     char urls[KIND_COUNT][TORTURE_URL_BYTES];
@@ -199,7 +199,7 @@ static size_t median(const size_t *weighings) {
     return sorted[WEIGHINGS / 2];
 }
 
-/// All steps; the resident memory around a tenth of the way, and in the last tenth.
+/// Runs all steps. Returns the resident memory at about a tenth of the way, and in the last tenth.
 static void ride_all(soak *at, size_t total, size_t *early_kib, size_t *late_kib) {
     size_t weighings[STEPS];
     uint64_t began_ms = torture_now_ms();

@@ -1,4 +1,4 @@
-/// Every point of the trace table is passed by some scenario, and a cancel at any of them ends a transfer once.
+/// Some scenario passes every point of the trace table, and a cancel at any point ends a transfer once.
 #include "torture.h"
 
 #include <netcore/transfers.h>
@@ -158,7 +158,7 @@ static void cancel_at_event(void *ctx, nc_trace_point point, nc_transfer_id id) 
     }
     nc_engine *engine = atomic_load(&trap->engine);
     trap->struck = point;
-    // Before the engine's first words with its owner there is nothing to cancel.
+    // Before the engine's creator has the pointer there is nothing to cancel.
     if (engine != NULL) {
         nc_engine_cancel(engine, atomic_load(&trap->id));
     }

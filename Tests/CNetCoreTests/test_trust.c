@@ -1,4 +1,4 @@
-/// Policies as values: what they refuse, and when two decide alike.
+/// Policies as values: rejected options, and the equality of policies.
 #include "harness.h"
 #include "trust/identity.h"
 #include "trust/policy.h"
@@ -90,7 +90,7 @@ static void trust__copies_the_identity_it_is_made_from(void **state) {
     guarded_deinit(&path);
     guarded_deinit(&key_path);
     guarded_deinit(&password);
-    // Paths go to open(2).
+    // Paths are passed to open(2).
     assert_string_equal((const char *)trust->options.identity_file.data, "/certificate");
     assert_string_equal((const char *)trust->options.identity_key_file.data, "/key");
     assert_slice_equals(trust->options.identity_password, "secret");
@@ -113,7 +113,7 @@ static void trust__without_identity_is_otherwise_equal(void **state) {
     assert_false(nc_trust_has_identity(without));
     assert_false(nc_trust_is_equal(with, without));
     assert_true(nc_trust_is_equal(without, expected));
-    // It outlives the policy that it was taken from.
+    // It outlives the policy that it came from.
     nc_trust_release(with);
     assert_slice_equals(without->options.ca_pem, "authorities");
     nc_trust *again = nc_trust_without_identity(without);

@@ -9,7 +9,7 @@
 #include <openssl/ssl.h>
 #include <string.h>
 
-/// How a handshake in memory ended.
+/// The result of a handshake in memory.
 typedef struct ending {
     bool is_done;
     long client_result; // X509_V_OK or an X509_V_ERR_ number
@@ -37,7 +37,7 @@ static SSL *server_of(SSL_CTX **context, const nct_made *leaf, const nct_made *m
     return server;
 }
 
-/// Lets both go on until neither can.
+/// Runs both sides until neither makes progress.
 static bool shake(SSL *client, SSL *server) {
     int client_done = 0;
     int server_done = 0;
@@ -108,7 +108,7 @@ static void alerts__a_server_is_told_why_it_is_refused(void **state) {
     assert_int_equal(evil.client_result, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY);
     assert_int_equal(evil.server_reason, SSL_R_TLSV1_ALERT_UNKNOWN_CA);
     assert_status(evil.refusal, NC_ERR_TLS_UNTRUSTED);
-    // A refusal that OpenSSL has no number for.
+    // A rejection without an OpenSSL error code.
     ending unpinned = meet(&(nc_trust_options){.accepts_invalid_chains = true}, f.leaf, f.middle);
     assert_false(unpinned.is_done);
     assert_int_equal(unpinned.client_result, X509_V_ERR_APPLICATION_VERIFICATION);
@@ -128,7 +128,7 @@ static void alerts__a_verified_chain_is_told_whole_where_an_intermediate_is_pinn
     nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
     nc_trust_verdict verdict = family_judge(&options, chain, "localhost");
     assert_status(verdict.status, NC_OK);
-    assert_int_equal(verdict.chain_count, 3); // up to the root, as it was verified
+    assert_int_equal(verdict.chain_count, 3); // up to the root, as verified
     assert_string_equal(nc_verdict_chain_pin(&verdict, 2), nct_made_pin(f.root));
     options = (nc_trust_options){.roots = NC_ROOTS_PINNED, .rules = &rule, .rule_count = 1};
     assert_int_equal(family_judge(&options, chain, "localhost").chain_count, 2); // up to the only anchor

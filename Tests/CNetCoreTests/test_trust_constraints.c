@@ -1,4 +1,4 @@
-/// Name constraints and names with a star.
+/// Name constraints and wildcard names.
 #include "forged.h"
 
 #include <openssl/x509_vfy.h>
@@ -26,13 +26,13 @@ static const row rows[] = {
     {NULL, "excluded;DNS:other.org,excluded;DNS:bar.example.com", NULL, "DNS:*.example.com", "a.example.com", false},
     {NULL, "excluded;DNS:other.org", "excluded;DNS:bar.example.com", "DNS:*.example.com", "a.example.com", false},
     {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:a.org,DNS:*.example.com", "a.org", false},
-    // All that the star covers is excluded.
+    // All names of the wildcard are excluded.
     {"excluded;DNS:example.com", NULL, NULL, "DNS:*.example.com", "a.example.com", false},
     {"excluded;DNS:example.com", NULL, NULL, "DNS:*.bar.example.com", "a.bar.example.com", false},
     {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:*.bar.example.com", "a.bar.example.com", false},
     {"excluded;DNS:com", NULL, NULL, "DNS:*.example.com", "a.example.com", false},
     {"excluded;DNS:.example.com", NULL, NULL, "DNS:*.example.com", "a.example.com", false},
-    // A star is one label: nothing deeper is covered, and nothing beside it.
+    // A wildcard is one label: it covers neither deeper names nor its siblings.
     {"excluded;DNS:a.bar.example.com", NULL, NULL, "DNS:*.example.com", "bar.example.com", true},
     {"excluded;DNS:bar.example.com", NULL, NULL, "DNS:*.foo.example.com", "bar.foo.example.com", true},
     {"excluded;DNS:barexample.com", NULL, NULL, "DNS:*.example.com", "bar.example.com", true},

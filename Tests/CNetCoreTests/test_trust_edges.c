@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/// A certificate's public key in DER; free() it.
+/// Returns a certificate's public key in DER; free it with free().
 static uint8_t *key_der(const nct_made *made, size_t *length) {
     BIO *bio = BIO_new_mem_buf(nct_made_public_pem(made), -1);
     EVP_PKEY *key = PEM_read_bio_PUBKEY(bio, NULL, NULL, NULL);
@@ -165,7 +165,7 @@ static void edges__a_wider_rule_of_nothing_does_not_open_a_pinned_host_regressio
     const struct {
         const char *pinned;
         const char *open;
-        bool reports_only; // the second rule, instead of asking for nothing
+        bool reports_only; // of the second rule, instead of mode none
         uint16_t port;
         bool is_forbidden;
     } cases[] = {
@@ -176,7 +176,7 @@ static void edges__a_wider_rule_of_nothing_does_not_open_a_pinned_host_regressio
         {"api.example:443", "api.example", false, 80, true},
         {"api.example:443", "api.example:80", false, 80, false}, // the exception names this port
         {"api.example:443", "api.example:80", false, 8080, true},
-        {"*.example", "api.example", false, 80, false}, // the narrower one counts
+        {"*.example", "api.example", false, 80, false}, // the more specific one counts
         {"**", "api.example", false, 80, false},
         {"**:443", "api.example", false, 80, false},
         {"other.example", "api.example", false, 80, false},

@@ -1,5 +1,5 @@
-/// Inputs of trust that are odd and must not surprise: the seconds at which certificates and lists begin and end, lists
-/// of others, files in a folder of pins that are no files, and PKCS#12 under every pass phrase.
+/// Edge cases of trust: the exact seconds at which certificates and lists begin and end, lists of other issuers,
+/// unusual files in a directory of pins, and PKCS#12 with every kind of pass phrase.
 #include "family.h"
 
 #include "trust/bundle.h"
@@ -46,7 +46,7 @@ static nc_certificate dates_of(const nct_made *made) {
     assert_status(nc_certificates_read(&read, nc_slice_of(nct_made_pem(made)), NULL), NC_OK);
     nc_certificate one = nc_certificates_at(read, 0);
     nc_certificates_free(read);
-    return one; // its dates alone
+    return one; // only its dates
 }
 
 static void odd__a_certificate_is_good_from_its_first_second_on_and_not_at_any_far_time(void **state) {
@@ -55,7 +55,7 @@ static void odd__a_certificate_is_good_from_its_first_second_on_and_not_at_any_f
     family_make(&f);
     const nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(f.root))};
     nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
-    // The root was made first: it ends no later than the leaf, which begins last.
+    // The root was created first, so it ends no later than the leaf, which begins last.
     int64_t begins_s = dates_of(f.leaf).begins_at_s;
     int64_t ends_s = dates_of(f.root).ends_at_s;
     assert_status(judge_at(&options, chain, begins_s).status, NC_OK);
@@ -103,7 +103,7 @@ static void odd__a_revocation_list_of_another_time_or_hand_is_none(void **state)
     expect_at(&options, chain, family_now() - 2 * DAY_S, "CRL is not yet valid");
     write_lists(path, f.root, f.foreign);
     expect_at(&options, chain, family_now(), "unable to get certificate CRL");
-    // By the name of the right one, and another's key.
+    // With the correct name, and another key.
     nct_made *forger = nct_make(&(nct_wish){.common_name = "Middle", .is_authority = true});
     write_lists(path, f.root, forger);
     nc_trust_verdict verdict = judge_at(&options, chain, family_now());
@@ -145,7 +145,7 @@ static int pins_of_text(folder *d, const char *text, size_t length) {
     return count;
 }
 
-/// The certificate as OpenSSL's own "TRUSTED CERTIFICATE".
+/// Writes the certificate in OpenSSL's "TRUSTED CERTIFICATE" format.
 static size_t write_trusted(char *out, size_t capacity, const nct_made *made) {
     size_t length = 0;
     const unsigned char *at = nct_made_der(made, &length);
@@ -187,10 +187,10 @@ static void odd__pem_in_any_dress_gives_its_pins_and_nothing_else_does(void **st
     assert_int_equal(pins_of_text(&d, text, write_trusted(text, sizeof text, f.leaf)), 1);
     (void)snprintf(text, sizeof text, "\xef\xbb\xbfsubject=CN = leaf\n%s\nbehind\n%s", pem, nct_made_pem(f.root));
     assert_int_equal(pins_of_text(&d, text, strlen(text)), 2);
-    assert_int_equal(pins_of_text(&d, pem, strlen(pem) - 30), -1); // cut
+    assert_int_equal(pins_of_text(&d, pem, strlen(pem) - 30), -1); // truncated
     assert_int_equal(pins_of_text(&d, seven, strlen(seven)), -1);
     (void)snprintf(text, sizeof text, "%s%s", pem, seven);
-    assert_int_equal(pins_of_text(&d, text, strlen(text)), -1); // half of it is no pin
+    assert_int_equal(pins_of_text(&d, text, strlen(text)), -1); // half a pin is invalid
     assert_int_equal(pins_of_text(&d, "", 0), -1);
     assert_int_equal(pins_of_text(&d, "\0\0\0\0", 4), -1);
     assert_int_equal(rmdir(d.path), 0);
@@ -214,7 +214,7 @@ static void odd__what_is_no_file_in_a_folder_of_pins_is_refused_and_nobody_waits
     assert_int_equal(symlink("/nowhere/at/all.pem", in_folder(&d, "a.pem")), 0);
     assert_int_equal(pins_of(&d, NC_PIN_PUBLIC_KEY), -1);
     assert_int_equal(unlink(in_folder(&d, "a.pem")), 0);
-    assert_int_equal(symlink("good.crt", in_folder(&d, "a.pem")), 0); // twice the same is one pin
+    assert_int_equal(symlink("good.crt", in_folder(&d, "a.pem")), 0); // a duplicate is one pin
     assert_int_equal(pins_of(&d, NC_PIN_PUBLIC_KEY), 1);
     assert_int_equal(unlink(in_folder(&d, "a.pem")), 0);
     assert_int_equal(unlink(in_folder(&d, "good.crt")), 0);
@@ -224,7 +224,8 @@ static void odd__what_is_no_file_in_a_folder_of_pins_is_refused_and_nobody_waits
 
 /* --- PKCS#12 --- */
 
-/// Reads a bundle of a leaf that is locked by `password` with `given`; the line, or "" when it is read.
+/// Reads a bundle that is encrypted with `password`, with the pass phrase `given`. Returns the message, or "" on
+/// success.
 static const char *read_bundle(const family *f, const char *password, const char *given, size_t cut) {
     static nc_error err;
     const nc_file_ops files = nc_file_ops_system();
@@ -259,7 +260,7 @@ static void odd__a_bundle_opens_with_its_pass_phrase_alone_be_it_empty(void **st
         {"secret", "secret ", "the pass phrase of the PKCS#12 is wrong"},
         {"secret", "secre", "the pass phrase of the PKCS#12 is wrong"},
         {"", NULL, ""},
-        {"", "unasked", ""}, // nothing is locked
+        {"", "unasked", ""}, // nothing is encrypted
         {NULL, NULL, ""},
         {"p\xc3\xa4ss", "p\xc3\xa4ss", ""},
     };

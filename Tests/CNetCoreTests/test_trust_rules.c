@@ -1,4 +1,4 @@
-/// Rules when they are made: hosts, pins and their sources, good and malformed.
+/// Creation of rules: hosts, pins and their sources, valid and malformed.
 #include "family.h"
 #include "trust/identity.h"
 #include "trust/pin.h"
@@ -64,7 +64,7 @@ static void rules__patterns_cover_what_they_say(void **state) {
         {"**:443", "anything", 444, false},
         {"api.example.com:8443", "api.example.com", 8443, true},
         {"api.example.com:8443", "api.example.com", 443, false},
-        {"api.example.com:8443", "api.example.com", 0, true}, // port 0 asks about the host
+        {"api.example.com:8443", "api.example.com", 0, true}, // port 0 means any port of the host
         {"*.example.com:8443", "api.example.com", 8443, true},
         {"127.0.0.1", "127.0.0.1", 443, true},
         {"127.0.0.1:80", "127.0.0.1", 80, true},
@@ -295,7 +295,7 @@ static void rules__what_contradicts_itself_is_refused(void **state) {
         {{.hosts = {0}}, NC_ERR_BAD_PIN},
         {{.hosts = hosts, .mode = NC_PIN_PUBLIC_KEY}, NC_ERR_BAD_PIN},
         {{.hosts = hosts, .mode = NC_PIN_CERTIFICATE}, NC_ERR_BAD_PIN},
-        {{.hosts = hosts, .pins = pins, .pin_count = 1}, NC_ERR_BAD_PIN}, // the mode was forgotten
+        {{.hosts = hosts, .pins = pins, .pin_count = 1}, NC_ERR_BAD_PIN}, // the mode is missing
         {{.hosts = hosts, .min_pins = 1}, NC_ERR_BAD_PIN},
         {{.hosts = hosts, .mode = NC_PIN_CERTIFICATE, .pins = pins, .pin_count = 1}, NC_ERR_BAD_PIN},
         {{.hosts = hosts, .mode = (nc_pin_mode)9, .pins = pins, .pin_count = 1}, NC_ERR_USAGE},

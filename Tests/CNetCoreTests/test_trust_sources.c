@@ -1,4 +1,4 @@
-/// Where pins and chains come from: bytes, files and folders, PEM and DER, whole and broken; and memory that runs out.
+/// Sources of pins and chains: bytes, files and directories, PEM and DER, valid and damaged; and failing allocations.
 #include "family.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static nc_slice der_of(const nct_made *made) {
     return nc_slice_make(bytes, length);
 }
 
-/// Makes a policy with one rule out of bytes.
+/// Creates a policy with one rule from bytes.
 static nc_status from_bytes(nc_slice bytes, nc_pin_mode mode, nc_error *err) {
     const nc_trust_rule rule = {
         .hosts = nc_slice_of("**"), .mode = mode, .certificates = &bytes, .certificate_count = 1};
@@ -81,7 +81,7 @@ static void sources__what_is_no_pin_is_refused(void **state) {
         }
         guarded_deinit(&bytes);
     }
-    // Cut anywhere, a certificate is none.
+    // A truncated certificate is rejected at every length.
     for (size_t i = 0; i < der.length; i += 7) {
         assert_status(from_bytes(nc_slice_make(der.data, i), NC_PIN_CERTIFICATE, &err), NC_ERR_BAD_PIN);
     }
@@ -134,7 +134,7 @@ static void sources__a_folder_gives_its_certificates(void **state) {
     nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
     assert_status(from_path(&f, d.path, NC_PIN_CERTIFICATE, chain, &err), NC_ERR_BAD_PIN);
     assert_non_null(strstr(err.message, "no .cer, .crt or .pem file in"));
-    folder_write(&d, "d.txt", nc_slice_of(nct_made_pem(f.root))); // not one of them
+    folder_write(&d, "d.txt", nc_slice_of(nct_made_pem(f.root))); // not among them
     assert_status(from_path(&f, d.path, NC_PIN_CERTIFICATE, chain, &err), NC_ERR_BAD_PIN);
     folder_write(&d, "a.cer", der_of(f.foreign));
     assert_status(from_path(&f, d.path, NC_PIN_CERTIFICATE, chain, &err), NC_ERR_PIN_MISMATCH);
@@ -174,7 +174,7 @@ static void sources__a_chain_that_cannot_be_read_is_refused(void **state) {
         assert_true(verdict.message[0] != '\0');
         guarded_deinit(&bytes);
     }
-    // DER one after the other is read as PEM is.
+    // Concatenated DER is read like PEM.
     char two[8192];
     nc_slice second = der_of(f.middle);
     memcpy(two, der.data, der.length);
@@ -241,7 +241,7 @@ static void sources__no_port_is_that_of_https(void **state) {
     family_free(&f);
 }
 
-/// A chain of three whose authorities are as wished for.
+/// Evaluates a chain of three with authorities of these descriptions.
 static nc_status judge_wished(nct_wish root_wish, nct_wish middle_wish) {
     root_wish.common_name = "Wished root";
     nct_made *root = nct_make(&root_wish);

@@ -1,4 +1,4 @@
-/// The strict profile: a chain of three certificates with one thing wrong.
+/// The strict profile: a chain of three certificates with one violation.
 #include "forged.h"
 
 #include <openssl/x509_vfy.h>
@@ -17,8 +17,8 @@ enum { LEAF, MIDDLE, ROOT, LENGTH };
 typedef struct row {
     int place;
     forged_wish wish;
-    const char *word; // of the refusal; NULL: allowed
-    /// The standard policy refuses it, too.
+    const char *word; // part of the message; NULL: allowed
+    /// The standard policy rejects it too.
     bool is_always_refused;
 } row;
 

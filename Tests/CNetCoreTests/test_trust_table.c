@@ -49,9 +49,9 @@ static void table__r1_letting_invalid_chains_pass_with_a_name_takes_pins(void **
     nc_trust_options options = {
         .roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(f.root)), .accepts_invalid_chains = true};
     nc_trust_verdict verdict = family_judge(&options, chain, "localhost");
-    assert_status(verdict.status, NC_ERR_TLS_UNTRUSTED); // although the chain is good
+    assert_status(verdict.status, NC_ERR_TLS_UNTRUSTED); // although the chain is valid
     assert_non_null(strstr(verdict.message, "takes an enforced pin"));
-    // A rule of mode none is no pin, and neither is one that only reports or has lapsed.
+    // A rule of mode none is no pin. Neither is a rule that only reports or has expired.
     const nc_trust_rule none = {.hosts = nc_slice_of("**")};
     options.rules = &none;
     options.rule_count = 1;
@@ -66,7 +66,7 @@ static void table__r1_letting_invalid_chains_pass_with_a_name_takes_pins(void **
     assert_status(family_status(&r.options, chain, "localhost"), NC_OK);
     r.rule.lapses = true;
     assert_status(family_status(&r.options, chain, "localhost"), NC_ERR_TLS_UNTRUSTED);
-    // Pins for another host are none here.
+    // Pins for another host do not apply.
     r.rule = (nc_trust_rule){
         .hosts = nc_slice_of("other.example"), .mode = NC_PIN_PUBLIC_KEY, .pins = r.pins, .pin_count = 1};
     assert_status(family_status(&r.options, chain, "localhost"), NC_ERR_TLS_UNTRUSTED);
@@ -80,14 +80,14 @@ static void table__r2_the_name_is_compared_unless_it_is_said_not_to(void **state
     nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
     nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(f.root))};
     assert_status(family_status(&options, chain, "elsewhere.example"), NC_ERR_TLS_NAME);
-    // No host is not "no check", as it is there.
+    // An empty host does not disable the check, as it does there.
     assert_status(family_status(&options, chain, ""), NC_ERR_TLS_NAME);
     assert_status(family_status(&options, chain, "not a host"), NC_ERR_TLS_NAME);
     options.skips_name_check = true;
     nc_trust_verdict verdict = family_judge(&options, chain, "elsewhere.example");
     assert_status(verdict.status, NC_OK);
     assert_int_equal(verdict.notes, NC_NOTE_NAME_UNCHECKED); // and it is reported
-    // The chain is verified all the same.
+    // The chain is verified in any case.
     assert_status(family_status(&options, nc_slice_of(nct_made_pem(f.loner)), "localhost"), NC_ERR_TLS_UNTRUSTED);
     family_free(&f);
 }
@@ -131,7 +131,7 @@ static void table__r5_pinned_certificates_are_the_only_anchors(void **state) {
     for (size_t i = 0; i < 3; i++) {
         assert_status(family_status(certificates(&r, &f, places[i]), chain, "localhost"), NC_OK);
         assert_status(family_status(&r.options, chain, "other.example"), NC_ERR_TLS_NAME);
-        // With invalid chains the pinned ones are still what the chain has to lead to, and the name is compared.
+        // With invalid chains accepted, the chain must still lead to a pinned certificate, and the name is compared.
         r.options.accepts_invalid_chains = true;
         assert_status(family_status(&r.options, chain, "localhost"), NC_OK);
         assert_status(family_status(&r.options, chain, "other.example"), NC_ERR_TLS_NAME);
@@ -147,7 +147,7 @@ static void table__r5_pinned_certificates_are_the_only_anchors(void **state) {
     (void)certificates(&r, &f, f.loner);
     r.options.accepts_invalid_chains = true;
     assert_status(family_status(&r.options, nc_slice_of(nct_made_pem(f.loner)), "localhost"), NC_OK);
-    // A pinned certificate that has expired is not revived: the chain has to verify.
+    // A pinned certificate that has expired stays invalid: the chain must verify.
     (void)certificates(&r, &f, f.expired);
     r.options.accepts_invalid_chains = true;
     assert_status(family_status(&r.options, nc_slice_of(nct_made_pem(f.expired)), "localhost"), NC_ERR_PIN_MISMATCH);
@@ -204,7 +204,7 @@ static void table__r6_invalid_chains_have_their_name_compared_and_no_decoys(void
     r.options.accepts_invalid_chains = true;
     assert_status(family_status(&r.options, loner, "localhost"), NC_OK);
     assert_status(family_status(&r.options, loner, "other.example"), NC_ERR_TLS_NAME);
-    // The key that signed the handshake may be in a certificate that is past its time.
+    // The key that signed the handshake may be in an expired certificate.
     (void)keys(&r, &f, f.expired);
     r.options.accepts_invalid_chains = true;
     assert_status(family_status(&r.options, nc_slice_of(nct_made_pem(f.expired)), "localhost"), NC_OK);

@@ -8,7 +8,7 @@ typedef struct row {
     const char *expected;
 } row;
 
-/// RFC 3986, 5.4.1 and 5.4.2, all of them, strict; then cases of our own.
+/// RFC 3986, sections 5.4.1 and 5.4.2, complete and strict; then further cases.
 #define RFC_BASE "http://a/b/c/d;p?q"
 static const row rows[] = {
     /* --- 5.4.1, normal --- */
@@ -176,7 +176,7 @@ static void url__keeps_the_buffer_when_it_is_full(void **state) {
     (void)state;
     nc_slice base = nc_slice_of("http://a/b/c/d;p?q");
     nc_slice reference = nc_slice_of("../../../g?y#s");
-    // The merged path, dots and all, must fit while they are removed: "http://a" and "/b/c/../../../g" are 23 bytes.
+    // The merged path must fit with its dot segments: "http://a" and "/b/c/../../../g" are 23 bytes.
     for (size_t max_bytes = 4; max_bytes < 60; max_bytes++) {
         nc_buf out = nc_buf_init(max_bytes);
         nc_buf_append(&out, nc_slice_of("kept"));

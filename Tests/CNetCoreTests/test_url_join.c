@@ -59,7 +59,7 @@ static void join__encodes_each_byte_or_leaves_or_refuses_it(void **state) {
         nc_error err;
         nc_status status = nc_url_join(&out, nc_slice_of("http://h"), nc_slice_make(path, 3), NC_JOIN_BY_RFC, &err);
         if (c < ' ' || c >= 0x7F) {
-            // A byte above 0x7F is no UTF-8 by itself.
+            // A single byte above 0x7F is not UTF-8.
             assert_status(status, NC_ERR_BAD_URL);
             assert_int_equal(err.offset, 1);
         } else {

@@ -1,4 +1,5 @@
-/// The pool of threads for what may block: a job waits for a thread, and for no other job while one may be started.
+/// The pool of worker threads for blocking jobs. A job waits for a thread, and for no other job while the pool can
+/// grow.
 #include "gate.h"
 #include "harness.h"
 
@@ -7,12 +8,12 @@
 #include <stdatomic.h>
 #include <time.h>
 
-/// A thread that is between two jobs and not yet idle hides what these cases look for; in so many rounds not each time.
+/// A thread between two jobs, not yet idle, can hide the fault; with this number of rounds not every time.
 enum { ROUNDS = 50, JOBS = 64, THREADS = 2, WATCHDOG_S = 60 };
 
 static const nc_trace NO_TRACE = {NULL, NULL};
 
-/// Where jobs wait for each other.
+/// A point where jobs wait for each other.
 typedef struct meeting {
     pthread_mutex_t mutex;
     pthread_cond_t condition;
@@ -67,7 +68,7 @@ static void worker__runs_two_jobs_at_once_although_only_one_thread_is_idle(void 
         meeting both = MEETING_OF(THREADS);
         guest guests[THREADS];
         assert_status(nc_worker_submit(worker, &first.work), NC_OK);
-        gate_wait(&first.done); // From here on there is one thread, and it has nothing to do.
+        gate_wait(&first.done); // from here on there is one idle thread
         for (size_t i = 0; i < THREADS; i++) {
             guests[i] = (guest){.work.run = attend, .at = &both};
             assert_status(nc_worker_submit(worker, &guests[i].work), NC_OK);

@@ -65,7 +65,7 @@ static bool says_early(SSL *ssl, int fd, const char *text, size_t length) {
 static void *run_connection(void *ctx) {
     tls_peer_connection *connection = ctx;
     int fd = connection->fd;
-    sigset_t broken_pipe; // OpenSSL writes to a socket that the client has closed
+    sigset_t broken_pipe; // OpenSSL writes to a socket that the client may have closed
     (void)sigemptyset(&broken_pipe);
     (void)sigaddset(&broken_pipe, SIGPIPE);
     (void)pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);

@@ -17,7 +17,7 @@ static bool touches_files(uint64_t number) {
     static const long numbers[] = {
         SYS_openat,   SYS_write,     SYS_pwrite64, SYS_writev,    SYS_pwritev, SYS_fsync,     SYS_fdatasync,
         SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_ftruncate, SYS_mkdirat, SYS_utimensat, SYS_fallocate,
-#ifdef SYS_open // the older forms, which newer machines do not have
+#ifdef SYS_open // older calls, which newer architectures lack
         SYS_open,     SYS_rename,    SYS_unlink,   SYS_mkdir,     SYS_rmdir,
 #endif
     };
@@ -28,7 +28,7 @@ static bool touches_files(uint64_t number) {
     return is_one;
 }
 
-/// The call that a stopped thread is about to make, or has made: its number at the beginning, UINT64_MAX at the end.
+/// Returns the system call that a stopped thread enters, or UINT64_MAX when it leaves one.
 static uint64_t call_of(pid_t thread) {
     struct __ptrace_syscall_info info;
     memset(&info, 0, sizeof info);
@@ -38,7 +38,7 @@ static uint64_t call_of(pid_t thread) {
     return info.op == PTRACE_SYSCALL_INFO_ENTRY ? info.entry.nr : UINT64_MAX;
 }
 
-/// Lets a stopped thread go on; a thread that a kill reached first is gone, and no matter.
+/// Continues a stopped thread. A thread that was killed first is ignored.
 static void go_on(pid_t thread, int signal) {
     (void)ptrace(PTRACE_SYSCALL, thread, NULL, (void *)(intptr_t)signal);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The file as it is read, and where texts go: unescaped over the file's own bytes, which are never fewer.
+/// The parser of the file. Unescaped texts overwrite the file's bytes, because they are never longer.
 typedef struct reader {
     const char *at;
     char *texts;
@@ -32,7 +32,7 @@ static void skip_blanks(reader *in) {
     in->at += strspn(in->at, " \t\r\n");
 }
 
-/// Takes the byte when it is next.
+/// Consumes the byte if it is next.
 static bool takes(reader *in, char byte) {
     skip_blanks(in);
     if (*in->at != byte) {

@@ -19,7 +19,7 @@ const char *__asan_default_options(void) {
     return "detect_leaks=0";
 }
 #endif
-// TSan would sleep for a second in each exit(), to catch late races; 500 exits at 500 moments do that better.
+// TSan would sleep for a second in each exit() to catch late races; 500 exits at 500 moments are a better test.
 #if defined(__SANITIZE_THREAD__)
 NC_API const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) {
@@ -45,7 +45,7 @@ static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const n
     atomic_fetch_add(&done, 1);
 }
 
-/// Runs after the engine's own exit handler, which must have ended every loop and with it every transfer.
+/// Runs after the engine's own exit handler, which must have ended every loop and every transfer.
 static void check_that_all_ended(void) {
     if (atomic_load(&done) != atomic_load(&submitted)) {
         fail_program("exit() went on beside a live loop");
