@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The resource has two versions of one length; the server begins with the first.
+/// The resource has two versions of equal length; the server starts with the first.
 enum { TOTAL = 3000, HEAD_ROOM = 600, MAX_REPLY = TOTAL * 2 + HEAD_ROOM };
 
 #define TAG "ETag: \"v1\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
@@ -13,7 +13,7 @@ enum { TOTAL = 3000, HEAD_ROOM = 600, MAX_REPLY = TOTAL * 2 + HEAD_ROOM };
 
 static uint8_t versions[2][TOTAL];
 
-/// A reply, byte for byte.
+/// The exact bytes of a reply.
 typedef struct wire {
     char bytes[MAX_REPLY];
     size_t length;
@@ -40,7 +40,7 @@ typedef struct moment {
     size_t cut;
 } moment;
 
-/// "206", its fields and the bytes from `from` of a version, `length` of them.
+/// Writes a 206 with these fields and `length` bytes of a version from offset `from`.
 static void part(wire *out, const char *fields, const char *range, nc_slice body) {
     say(out, "HTTP/1.1 206 Partial Content\r\nConnection: close\r\n%s%sContent-Length: %zu\r\n\r\n", fields, range,
         body.length);
@@ -92,7 +92,7 @@ typedef enum lie {
     NEW_CUT,
     CUT_IN_HEAD,
     DIGEST_OF_ANOTHER,
-    REST_AS_200, // and further parts that are called the whole
+    REST_AS_200, // and further parts with status 200
     REST_AS_200_CHUNKED,
     REST_WITHOUT_RANGE,
     REST_WITHOUT_RANGE_CHUNKED,
@@ -203,7 +203,7 @@ static void tell_about_length(wire *out, lie what, moment at) {
     }
 }
 
-/// A part with status 200.
+/// Sends a part with status 200.
 static void tell_as_200(wire *out, lie what, moment at) {
     static char range[96];
     bool is_chunked = what == REST_AS_200_CHUNKED || what == REST_WITHOUT_RANGE_CHUNKED;
@@ -259,7 +259,7 @@ static void tell(wire *out, lie what, moment at) {
     }
 }
 
-/// As the library asks: the last bytes that are held come again.
+/// Returns the overlap: a resumed request includes the last held bytes.
 static size_t overlap_of(size_t held) {
     size_t wanted = held / 8 < 16 ? 16 : held / 8;
     wanted = wanted > 4096 ? 4096 : wanted;
@@ -277,7 +277,7 @@ static nct_reply raw(const wire *from_wire) {
     return (nct_reply){.is_raw = true, .body = from_wire->bytes, .body_length = from_wire->length, .ending = NCT_CLOSE};
 }
 
-/// One lie at one cut: after it and after what may follow it, the file is one version or is not there.
+/// Sends one false response at one cut. After it and after further attempts, the file is one version or missing.
 static void check_lie(fetching *on, lie what, size_t cut) {
     static wire replies[4];
     const nc_download_options options = {.skips_sync = true};
@@ -326,7 +326,7 @@ static void download__is_one_version_whatever_the_server_says(void **state) {
     }
     fetching_start(&on);
     for (uint64_t i = 0; i < cuts; i++) {
-        // The ends and what is in between.
+        // Both ends, and positions between them.
         size_t cut = i == 0 ? 1 : i == 1 ? TOTAL - 1 : 1 + (size_t)((TOTAL - 2) * i / cuts);
         for (int what = 0; what < LIES; what++) {
             check_lie(&on, (lie)what, cut);

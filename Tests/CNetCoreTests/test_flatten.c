@@ -221,7 +221,7 @@ static void flatten__ends_where_the_visitor_says_so(void **state) {
 
 static void flatten__sorts_by_utf16_code_units_and_keeps_equal_names_in_order(void **state) {
     (void)state;
-    // U+FF5E is one unit above the surrogates that spell U+1F600; as bytes of UTF-8 it lies below.
+    // U+FF5E sorts above the surrogates of U+1F600 in UTF-16, and below U+1F600 in UTF-8.
     static const char *const names[] = {
         "\xEF\xBD\x9E", "b", "\xF0\x9F\x98\x80", "a", "B", "ab", "\xED\x9F\xBF", "a", ""};
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
