@@ -137,7 +137,7 @@ static nc_image_status plan_image(nc_image_plan *plan, image_bytes input, const 
         return status;
     }
     if (plan->stored_width == 0 || plan->stored_height == 0) {
-        return image_fail(err, NC_IMAGE_MALFORMED, 0, "the image says that it has no pixels");
+        return image_fail(err, NC_IMAGE_MALFORMED, 0, "the image has no pixels");
     }
     if ((uint64_t)plan->stored_width * plan->stored_height > options->max_pixels) {
         status = image_fail(err, NC_IMAGE_TOO_LARGE, 0, "");

@@ -44,7 +44,7 @@ static void on_warning(png_structp png, png_const_charp message) {
 static void on_read(png_structp png, png_bytep into, size_t count) {
     png_work *work = png_get_io_ptr(png);
     if (count > work->end - work->at) {
-        png_error(png, work->end == work->job->input.count ? "it is cut short" : "it goes on behind its last row");
+        png_error(png, work->end == work->job->input.count ? "it is cut short" : "data follows its last row");
     }
     memcpy(into, work->job->input.data + work->at, count);
     work->at += count;

@@ -34,7 +34,7 @@ nc_image_status nc_pressure_open(int *out, const char *path, uint32_t stall_ms, 
     }
     int descriptor = open(path == NULL ? "/proc/pressure/memory" : path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) {
-        return image_fail(err, NC_IMAGE_NO_PRESSURE, errno, "the system does not tell of memory pressure");
+        return image_fail(err, NC_IMAGE_NO_PRESSURE, errno, "the system does not report memory pressure");
     }
     char trigger[64];
     int length = snprintf(trigger, sizeof trigger, "some %u %u", stall_ms * 1000, WINDOW_MS * 1000);
