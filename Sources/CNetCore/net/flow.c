@@ -22,15 +22,15 @@ static void tell(nc_transfer *transfer) {
     // connection exists curl_easy_pause() fails; the callbacks return PAUSE themselves.
     int wanted = (receives && (flow->receive_rests != 0 || is_pending) ? CURLPAUSE_RECV : 0) |
                  (flow->send_rests != 0 ? CURLPAUSE_SEND : 0);
-    if (transfer->handle == NULL || !transfer->was_connected || wanted == flow->told) {
+    if (transfer->handle == NULL || !transfer->was_connected || wanted == flow->pause_mask) {
         return;
     }
-    flow->told = wanted; // Before the call: bytes that libcurl delivers again within it may pause it again.
+    flow->pause_mask = wanted; // Before the call: bytes that libcurl delivers again within it may pause it again.
     transfer->lane->is_dirty = true;
     CURLcode code = curl_easy_pause(transfer->handle->easy, wanted);
     nc_gather_give_out(&transfer->engine->loop.gather);
     if (code == CURLE_BAD_FUNCTION_ARGUMENT) {
-        flow->told = 0; // There is no connection yet, or none any more. The callbacks return PAUSE themselves.
+        flow->pause_mask = 0; // There is no connection yet, or it has ended. The callbacks return PAUSE themselves.
     } else if (code != CURLE_OK && transfer->error.status == NC_OK && !transfer->ends_early) {
         (void)nc_transfer_note(transfer, NC_ERR_NO_MEMORY, 0, "no memory to go on with a paused transfer");
     }
@@ -79,7 +79,7 @@ size_t nc_flow_send_room(nc_transfer *transfer, size_t capacity) {
     nc_engine *engine = transfer->engine;
     nc_flow *flow = &transfer->flow;
     if (flow->send_rests != 0) {
-        flow->told |= CURLPAUSE_SEND;
+        flow->pause_mask |= CURLPAUSE_SEND;
         return 0;
     }
     if (!flow->has_timer) {
@@ -91,7 +91,7 @@ size_t nc_flow_send_room(nc_transfer *transfer, size_t capacity) {
     size_t room = own < shared ? own : shared;
     if (room == 0) {
         flow->send_rests |= NC_REST_PACE;
-        flow->told |= CURLPAUSE_SEND;
+        flow->pause_mask |= CURLPAUSE_SEND;
         set_alarm(transfer, ready_ns(&flow->send_pace, &engine->loop.send_pace, now_ns));
     }
     return room < capacity ? room : capacity;
@@ -99,7 +99,7 @@ size_t nc_flow_send_room(nc_transfer *transfer, size_t capacity) {
 
 void nc_flow_rest_sending(nc_transfer *transfer) {
     transfer->flow.send_rests |= NC_REST_SOURCE;
-    transfer->flow.told |= CURLPAUSE_SEND;
+    transfer->flow.pause_mask |= CURLPAUSE_SEND;
 }
 
 void nc_flow_sent(nc_transfer *transfer, size_t bytes) {
@@ -130,7 +130,7 @@ size_t nc_flow_receive(nc_transfer *transfer, nc_slice bytes) {
     nc_flow *flow = &transfer->flow;
     pace_receiving(transfer, 0);
     if (flow->receive_rests != 0 || nc_delivery_is_pending(transfer)) {
-        flow->told |= CURLPAUSE_RECV;
+        flow->pause_mask |= CURLPAUSE_RECV;
         return CURL_WRITEFUNC_PAUSE;
     }
     nc_trace_pass(&transfer->engine->trace, NC_TRACE_BODY_CHUNK, transfer->id);
@@ -231,7 +231,7 @@ bool nc_flow_awaits_source(const nc_transfer *transfer) {
 
 bool nc_flow_is_drained(const nc_transfer *transfer) {
     const nc_flow *flow = &transfer->flow;
-    return flow->receive_rests == 0 && (flow->told & CURLPAUSE_RECV) == 0 && !nc_delivery_is_pending(transfer);
+    return flow->receive_rests == 0 && (flow->pause_mask & CURLPAUSE_RECV) == 0 && !nc_delivery_is_pending(transfer);
 }
 
 static void alarm_rings(nc_timer *timer) {
@@ -321,7 +321,7 @@ void nc_flow_begin_hop(nc_transfer *transfer) {
     forget_turn(flow);
     flow->receive_rests &= NC_REST_CALLER;
     flow->send_rests &= NC_REST_CALLER;
-    flow->told = 0;
+    flow->pause_mask = 0;
     flow->is_over = false;
     flow->is_left = false;
     nc_delivery_reset(transfer);
@@ -351,12 +351,12 @@ void nc_flow_have_run(nc_transfer *transfer) {
     CURL *easy = transfer->handle->easy;
     // libcurl runs a transfer immediately when it is unpaused. Without a connection that has no other effect.
     (void)curl_easy_pause(easy, CURLPAUSE_ALL);
-    (void)curl_easy_pause(easy, transfer->flow.told);
+    (void)curl_easy_pause(easy, transfer->flow.pause_mask);
 }
 
 bool nc_flow_leave_hop(nc_transfer *transfer) {
     nc_flow *flow = &transfer->flow;
-    bool rests = (flow->told & CURLPAUSE_RECV) != 0;
+    bool rests = (flow->pause_mask & CURLPAUSE_RECV) != 0;
     flow->is_left = true;
-    return !rests || curl_easy_pause(transfer->handle->easy, flow->told & CURLPAUSE_SEND) == CURLE_OK;
+    return !rests || curl_easy_pause(transfer->handle->easy, flow->pause_mask & CURLPAUSE_SEND) == CURLE_OK;
 }

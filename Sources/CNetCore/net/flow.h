@@ -25,7 +25,7 @@ enum {
 typedef struct nc_flow {
     uint8_t receive_rests;
     uint8_t send_rests;
-    int told;       // CURLPAUSE_* bits last passed to curl_easy_pause()
+    int pause_mask; // CURLPAUSE_* bits last passed to curl_easy_pause()
     bool has_timer; // reported to the caller
     bool is_over;   // libcurl is done with the hop, the body pipeline is not
     bool is_left;   // the hop is over; drop what libcurl still delivers

@@ -12,7 +12,7 @@ internal import CNetCore
         var first = 0  // index of the current piece
         var offset = 0  // position in it
         var waiting = 0  // bytes
-        var isStarved = false  // the core was told that no bytes are available yet
+        var isStarved = false  // the last pull reported that no bytes are available yet
         var isFinished = false
         var isClosed = false
         var failure: (any Error)?

@@ -11,7 +11,7 @@ final class DeadlineTimer: Sendable {
         /// When the sleeping task wakes up; nil while none sleeps.
         var wake: Moment?
         var sleeper: Task<Void, Never>?
-        /// Tells the sleeping task from those that it replaced.
+        /// Distinguishes the sleeping task from the tasks that it replaced.
         var generation: UInt64 = 0
     }
 
