@@ -241,14 +241,14 @@ type outcome struct {
 	err      error
 }
 
-// told is the state of a transfer that its handle identifies from start to end.
-type told struct {
+// transferState belongs to one transfer. Its handle is valid from start to end.
+type transferState struct {
 	request Request
 	panic   any
 	done    chan outcome // with room for one: the event loop never blocks
 }
 
-func (t *told) guarded(run func() bool) (goesOn bool) {
+func (t *transferState) guarded(run func() bool) (goesOn bool) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			t.panic, goesOn = reason, false
@@ -257,7 +257,7 @@ func (t *told) guarded(run func() bool) (goesOn bool) {
 	return run()
 }
 
-func (t *told) end(result outcome) {
+func (t *transferState) end(result outcome) {
 	if t.panic != nil {
 		result.err = fmt.Errorf("a callback panicked: %v", t.panic)
 	}
@@ -266,7 +266,7 @@ func (t *told) end(result outcome) {
 
 //export goHead
 func goHead(handle C.uintptr_t) bool {
-	it := cgo.Handle(handle).Value().(*told)
+	it := cgo.Handle(handle).Value().(*transferState)
 	return it.guarded(func() bool {
 		if it.request.OnHead != nil {
 			it.request.OnHead()
@@ -277,21 +277,21 @@ func goHead(handle C.uintptr_t) bool {
 
 //export goChunk
 func goChunk(handle C.uintptr_t, bytes unsafe.Pointer, length C.size_t) bool {
-	it := cgo.Handle(handle).Value().(*told)
+	it := cgo.Handle(handle).Value().(*transferState)
 	return it.guarded(func() bool { return it.request.OnChunk(C.GoBytes(bytes, C.int(length))) })
 }
 
 //export goDone
 func goDone(handle C.uintptr_t, response *C.nc_response, detail *C.nc_error) {
 	it := cgo.Handle(handle)
-	it.Value().(*told).end(outcome{response: &Response{response}, err: failure(detail.status, detail)})
+	it.Value().(*transferState).end(outcome{response: &Response{response}, err: failure(detail.status, detail)})
 	it.Delete()
 }
 
 //export goDownloaded
 func goDownloaded(handle C.uintptr_t, count C.uint64_t, detail *C.nc_error) {
 	it := cgo.Handle(handle)
-	it.Value().(*told).end(outcome{bytes: uint64(count), err: failure(detail.status, detail)})
+	it.Value().(*transferState).end(outcome{bytes: uint64(count), err: failure(detail.status, detail)})
 	it.Delete()
 }
 
@@ -382,7 +382,7 @@ func (e *Engine) run(ctx context.Context, request Request,
 	if err := ctx.Err(); err != nil {
 		return outcome{err: err}
 	}
-	it := &told{request: request, done: make(chan outcome, 1)}
+	it := &transferState{request: request, done: make(chan outcome, 1)}
 	handle := cgo.NewHandle(it)
 	if err := e.use(func(raw *C.nc_engine) error {
 		if C.nc_engine_is_on_loop(raw) {
