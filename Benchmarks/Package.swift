@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "NetKit", path: "..")],
+    dependencies: [.package(name: "NetKit", path: "..", traits: ["Images"])],
     targets: [
         .target(name: "CMeasure", path: "transport/measure", cSettings: [.define("_GNU_SOURCE")]),
         .target(name: "Workload", dependencies: ["CMeasure"], path: "transport/workload"),

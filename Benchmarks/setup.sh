@@ -40,8 +40,8 @@ check_words() { # KIND "KNOWN WORDS" WORD..
     done
 }
 
-# Reads the common options into rounds, peers, rows and markdown, and the number of the own option into amount. The
-# caller defines usage, all_peers and all_rows.
+# Parses the options. Sets rounds, peers, rows and markdown from the common ones, and amount from the benchmark's own one.
+# The caller defines usage, all_peers and all_rows.
 read_options() { # OWN-OPTION ITS-DEFAULT ARGUMENT..
     own=$1 amount=$2
     shift 2
@@ -88,7 +88,7 @@ compile() { # PROGRAM SOURCE.. [flags]
 
 build_core() {
     if [ -f "$out/libnetcore.a" ] &&
-        [ -z "$(find include Sources/CNetCore -name '*.[ch]' -newer "$out/libnetcore.a")" ]; then
+        [ -z "$(find include Sources/CNetCore \( -name '*.[ch]' -o -name '*.inc' \) -newer "$out/libnetcore.a")" ]; then
         return
     fi
     rm -rf "$out/core"
@@ -109,7 +109,7 @@ compile_with_core() { # PROGRAM SOURCE..
 }
 
 build_swift() { # PRODUCT
-    touch "$bench/Package.swift" # Without it SwiftPM does not see new files in the package it depends on.
+    touch "$bench/Package.swift" # else SwiftPM misses new files of NetKit
     swift build --package-path "$bench" --scratch-path "$out/swift" -c release --product "$1" >"$out/$1.log" 2>&1 || {
         cat "$out/$1.log" >&2
         fail "$1 does not build"
@@ -169,9 +169,9 @@ begin_work() {
     keep_awake
 }
 
-# A core that sleeps between two requests wakes with cold caches; on a virtual machine other guests used them meanwhile.
-# The cost depends on the machine and is larger for larger programs. So, if permitted, an open descriptor 9 requests that
-# idle cores wake without latency (PM QoS).
+# A core that sleeps between two requests wakes with cold caches, above all on a virtual machine, where other guests used
+# it meanwhile. The cost depends on the machine and is larger for larger programs. If permitted, descriptor 9 stays open on
+# the kernel's PM QoS file, so that idle cores wake without latency.
 keep_awake() {
     if (: >/dev/cpu_dma_latency) 2>/dev/null; then
         exec 9>/dev/cpu_dma_latency
@@ -315,7 +315,7 @@ report() { # TITLE MARKDOWN-FILE
         {
             echo "# $1"
             echo
-            # A list, because Markdown would join the lines.
+            # Written as a list, because Markdown would join plain lines.
             sed 's/^/- /' "$work/facts"
             echo
             table yes

@@ -1,5 +1,5 @@
-/// Files that change their length, are read in small pieces, or fail, as a scene defines. "/f" and the part's letter is
-/// the file of a part; the form is written to "/w".
+/// Simulated files of a form. As the input chooses, they change their length, are read in small pieces, or fail. The
+/// file of a part is "/f" with the part's letter. The form is written to "/w".
 #include "form_model.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 enum { WRITTEN_FD = 1000, PLACE_FD = 1001 };
 
 static int fake_open(void *ctx, const char *path, int flags, mode_t mode) {
-    scene *at = ctx;
+    form_case *at = ctx;
     (void)flags;
     (void)mode;
     if (at->slowness % 3 == 1 && at->calls++ % 2 == 0) {
@@ -28,7 +28,7 @@ static int fake_open(void *ctx, const char *path, int flags, mode_t mode) {
 }
 
 static ssize_t fake_read_at(void *ctx, int fd, void *bytes, size_t length, off_t offset) {
-    scene *at = ctx;
+    form_case *at = ctx;
     const model *part = &at->parts[fd];
     size_t left = (size_t)offset < part->content.length ? part->content.length - (size_t)offset : 0;
     size_t count = left < length ? left : length;
@@ -36,16 +36,16 @@ static ssize_t fake_read_at(void *ctx, int fd, void *bytes, size_t length, off_t
         errno = EINTR;
         return -1;
     }
-    if (part->manners % 8 == 1) {
+    if (part->behaviour % 8 == 1) {
         errno = EIO;
         return -1;
     }
-    if (part->manners % 8 == 2 && left == 0) {
+    if (part->behaviour % 8 == 2 && left == 0) {
         memset(bytes, 'x', length);
-        return (ssize_t)length; // it has grown
+        return (ssize_t)length; // the file has grown
     }
-    count = part->manners % 8 == 3 && count > 1 ? count / 2 : count;
-    count = part->manners % 8 == 4 && offset > 0 ? 0 : count; // it has shrunk
+    count = part->behaviour % 8 == 3 && count > 1 ? count / 2 : count;
+    count = part->behaviour % 8 == 4 && offset > 0 ? 0 : count; // the file has shrunk
     if (count > 0) {
         memcpy(bytes, part->content.data + offset, count);
     }
@@ -53,24 +53,24 @@ static ssize_t fake_read_at(void *ctx, int fd, void *bytes, size_t length, off_t
 }
 
 static int fake_status(void *ctx, int fd, struct stat *out) {
-    scene *at = ctx;
+    form_case *at = ctx;
     if (fd == PLACE_FD) {
         *out = (struct stat){.st_mode = S_IFCHR};
         return 0;
     }
     *out = (struct stat){.st_mode = S_IFREG, .st_size = (off_t)at->parts[fd].content.length};
-    if (at->parts[fd].manners % 8 == 5) {
-        out->st_mode = at->parts[fd].manners % 16 == 5 ? S_IFDIR : S_IFIFO;
+    if (at->parts[fd].behaviour % 8 == 5) {
+        out->st_mode = at->parts[fd].behaviour % 16 == 5 ? S_IFDIR : S_IFIFO;
     }
-    if (at->parts[fd].manners % 8 == 6) {
-        out->st_size += (off_t)at->calls; // another length each time
+    if (at->parts[fd].behaviour % 8 == 6) {
+        out->st_size += (off_t)at->calls; // another length at each call
     }
     at->calls++;
     return 0;
 }
 
 static int fake_status_at(void *ctx, int directory_fd, const char *name, struct stat *out) {
-    const scene *at = ctx;
+    const form_case *at = ctx;
     CHECK(directory_fd == AT_FDCWD && strcmp(name, "/w") == 0);
     *out = (struct stat){.st_mode = at->slowness == PLACE_IS_PIPE           ? S_IFIFO
                                     : at->slowness == PLACE_LEADS_TO_DEVICE ? S_IFLNK
@@ -80,7 +80,7 @@ static int fake_status_at(void *ctx, int directory_fd, const char *name, struct 
 }
 
 static ssize_t fake_write(void *ctx, int fd, const void *bytes, size_t length) {
-    scene *at = ctx;
+    form_case *at = ctx;
     CHECK(fd == WRITTEN_FD && length > 0);
     if (at->slowness % 3 == 1 && at->calls++ % 2 == 0) {
         errno = EINTR;
@@ -97,27 +97,27 @@ static ssize_t fake_write(void *ctx, int fd, const void *bytes, size_t length) {
 
 static int fake_sync(void *ctx, int fd) {
     errno = EIO;
-    return ((scene *)ctx)->slowness == 254 && fd == WRITTEN_FD ? -1 : 0;
+    return ((form_case *)ctx)->slowness == 254 && fd == WRITTEN_FD ? -1 : 0;
 }
 
 static int fake_close(void *ctx, int fd) {
     errno = EIO;
-    return ((scene *)ctx)->slowness == 253 && fd == WRITTEN_FD ? -1 : 0;
+    return ((form_case *)ctx)->slowness == 253 && fd == WRITTEN_FD ? -1 : 0;
 }
 
 static int fake_rename(void *ctx, const char *from, const char *to) {
     errno = EACCES;
     CHECK(strcmp(to, "/w") == 0 && strncmp(from, "/.", 2) == 0);
-    return ((scene *)ctx)->slowness == 252 ? -1 : 0;
+    return ((form_case *)ctx)->slowness == 252 ? -1 : 0;
 }
 
 static int fake_unlink(void *ctx, const char *path) {
     CHECK(strstr(path, ".part") != NULL);
-    ((scene *)ctx)->written.length = 0;
+    ((form_case *)ctx)->written.length = 0;
     return 0;
 }
 
-nc_file_ops form_files(scene *at) {
+nc_file_ops form_files(form_case *at) {
     nc_file_ops ops = nc_file_ops_system();
     ops.ctx = at;
     ops.open = fake_open;

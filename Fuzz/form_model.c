@@ -84,7 +84,7 @@ static void check_head(walker *walk, const model *part) {
     CHECK(line_of(walk).length == 0);
 }
 
-void form_check_body(const scene *at, nc_slice body) {
+void form_check_body(const form_case *at, nc_slice body) {
     char delimiter[NC_MULTIPART_MAX_BOUNDARY_BYTES + 5];
     walker walk = {body.data, body.data + body.length};
     int length =

@@ -17,13 +17,13 @@ typedef struct model {
     nc_header headers[MAX_HEADERS];
     size_t header_count;
     nc_slice content;
-    size_t at;       // of a source
-    unsigned pulls;  // of a source
-    uint8_t manners; // of a source or a file
+    size_t at;         // offset in a source
+    unsigned pulls;    // number of calls of a source
+    uint8_t behaviour; // how a source or a file deviates
 } model;
 
-/// The requests of one input.
-typedef struct scene {
+/// The form that one input describes.
+typedef struct form_case {
     model parts[MAX_PARTS];
     size_t count;
     nc_slice boundary;
@@ -33,15 +33,15 @@ typedef struct scene {
     nc_buf written;    // by the file operations
     uint8_t slowness;
     unsigned calls;
-} scene;
+} form_case;
 
-/// An object that already exists at the destination, by the scene's slowness; for other values nothing.
+/// Values of `slowness` for which an object already exists at the destination.
 enum { PLACE_IS_FILE = 249, PLACE_LEADS_TO_DEVICE = 250, PLACE_IS_PIPE = 251 };
 
-/// File operations of the scene.
-nc_file_ops form_files(scene *at);
+/// Returns the simulated file operations of a form.
+nc_file_ops form_files(form_case *at);
 
 /// Checks that a body holds exactly the requested parts.
-void form_check_body(const scene *at, nc_slice body);
+void form_check_body(const form_case *at, nc_slice body);
 
 #endif

@@ -1,8 +1,8 @@
-/// The Alt-Svc cache: fields and files from untrusted sources. A written file reads back equal.
-/// Covers: net/alt_svc.c net/field_text.c net/list_text.c
+/// The Alt-Svc cache with fields and files from untrusted sources. A written file is read back to an equal cache.
+/// Covers: http/alt_svc.c http/host_list.c
 #include "input.h"
 
-#include "net/alt_svc.h"
+#include "http/alt_svc.h"
 
 static const int64_t now_s = 1800000000;
 enum { ANY = NC_ALT_HTTP_1_1 | NC_ALT_HTTP_2 | NC_ALT_HTTP_3 };
@@ -29,18 +29,18 @@ static void check_round_trip(const nc_alt_svc *list) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input in = input_init(data, size);
     nc_alt_svc list = {0};
-    nc_alt_place origin;
+    nc_alt_svc_endpoint origin;
     size_t line = 0;
     nc_slice host = input_piece(&in);
     nc_slice field = input_piece(&in);
-    if (nc_alt_place_make(&origin, host, 443)) {
-        bool has_changed = nc_alt_svc_note(&list, &origin, field, now_s);
+    if (nc_alt_svc_endpoint_make(&origin, host, 443)) {
+        bool has_changed = nc_alt_svc_record(&list, &origin, field, now_s);
         CHECK(has_changed == (list.count > 0) && list.count <= NC_ALT_SVC_MAX_EACH);
-        CHECK(!nc_alt_svc_note(&list, &origin, field, now_s));
+        CHECK(!nc_alt_svc_record(&list, &origin, field, now_s));
         const nc_alternative *one = nc_alt_svc_find(&list, &origin, ANY, now_s);
         CHECK((one != NULL) == has_changed);
         for (size_t i = 0; i < list.count; i++) {
-            nc_alternative failed = *list.items[i];
+            nc_alternative failed = *nc_alt_svc_at(&list, i);
             nc_alt_svc_avoid(&list, &failed, now_s);
         }
         CHECK(nc_alt_svc_find(&list, &origin, ANY, now_s) == NULL);

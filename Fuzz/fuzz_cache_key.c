@@ -1,7 +1,7 @@
-/// Covers: store/cache_key.c store/cache_key_text.c store/key_url.c store/description_order.c
+/// Covers: store/cache_key.c store/cache_key_text.c store/key_url.c store/canonical_form_sort.c
 ///
-/// Canonical forms of requests. They are equal for the same request in another order, differ after any change, and
-/// their explanations are clean lines. Also nc_cache_key_explain() of arbitrary bytes.
+/// Canonical forms of requests. Two forms of one request in different orders are equal. After any change of the request
+/// the form differs. An explanation is lines of printable text, also that of arbitrary bytes.
 /// Input: flags, method, URL, a name, a value, a scope, a body, then JSON text of the parameters.
 #include "input.h"
 
@@ -18,7 +18,7 @@ static void copy_backwards(nc_params *out, const nc_params_item *item, bool make
     while (count < 64 && nc_params_next(&cursor, &children[count])) {
         count++;
     }
-    // Equal names keep their order, as do arrays and objects that do not fit here.
+    // Not reversed: arrays, objects with equal names, and objects with more members than fit here.
     bool keeps_order = item->kind == NC_PARAMS_ARRAY && !makes_sets;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++) {
@@ -62,7 +62,7 @@ static void copy_forwards(nc_params *out, const nc_params_item *item, bool makes
     nc_params_deinit(&twice);
 }
 
-/// copy_backwards() truncates containers of more than 64 values.
+/// Returns true if no container has more than 64 values; copy_backwards() would truncate it.
 static bool is_small(const nc_params_item *item) {
     nc_params_cursor cursor = nc_params_children(item);
     nc_params_item child;
@@ -119,7 +119,7 @@ static void check_order(const nc_cache_key_parts *parts, nc_slice described, boo
     }
 }
 
-/// Moves the last byte of the scope to the front of the body, which makes another request.
+/// Moves the last byte of the scope to the front of the body. That is another request, so its form must differ.
 static void check_shifted(const nc_cache_key_parts *parts, nc_slice described) {
     nc_cache_key_parts other = *parts;
     nc_buf bytes = nc_buf_init(1 << 22);

@@ -24,7 +24,7 @@ static void check_accepted(nc_slice out, nc_slice text, nc_slice charset) {
     CHECK(!is_utf8 || nc_slice_is_equal(out, text));
 }
 
-/// The text before the byte at fault is valid, though it may end within a character or a shift (UTF-7).
+/// Checks that the text before the rejected byte is valid. It may end within a character or a shift sequence (UTF-7).
 static void check_refused(const nc_error *err, nc_slice text, nc_slice charset) {
     if (err->offset < 0) {
         return;
@@ -41,7 +41,7 @@ static void check_refused(const nc_error *err, nc_slice text, nc_slice charset) 
     }
 }
 
-/// A buffer of the exact size suffices, and a smaller one is never overrun.
+/// Checks that a buffer of the exact size suffices, and that a smaller one is never overrun.
 static void check_bounded(nc_slice whole, nc_slice text, nc_slice charset, size_t max_bytes) {
     nc_buf small = nc_buf_init(max_bytes);
     nc_error err;
@@ -49,7 +49,7 @@ static void check_bounded(nc_slice whole, nc_slice text, nc_slice charset, size_
     check_error(&err, status, text.length);
     CHECK(small.length <= max_bytes && small.capacity <= max_bytes);
     if (max_bytes >= whole.length) {
-        // The empty result of a text may still need one byte of room.
+        // Even an empty result may need one byte of room.
         CHECK(status == NC_OK || max_bytes == 0);
     }
     if (status == NC_OK) {

@@ -178,12 +178,12 @@ static bool read_trailer(second *reader) {
 static outcome read_again(nc_slice text) {
     second reader = {text.data, text.length, 0, NC_CHUNKED_EXTENSION_MAX_BYTES, outcome_init()};
     uint64_t size = 1;
-    bool goes_on = true;
-    while (goes_on && size != 0) {
-        goes_on = read_size(&reader, &size) && (size == 0 || read_content(&reader, size));
+    bool has_more = true;
+    while (has_more && size != 0) {
+        has_more = read_size(&reader, &size) && (size == 0 || read_content(&reader, size));
     }
-    while (goes_on) {
-        goes_on = read_trailer(&reader);
+    while (has_more) {
+        has_more = read_trailer(&reader);
     }
     reader.out.left = reader.length - reader.at;
     return reader.out;

@@ -1,9 +1,9 @@
-/// Covers: body/coding.c body/coding_list.c body/coding_decoder.c body/coding_zlib.c body/coding_brotli.c
+/// Covers: body/coding.c body/decoder_io.c body/coding_gzip.c body/coding_brotli.c
 /// Covers: body/coding_zstd.c
 ///
-/// A body decodes to the same bytes, or fails in the same way, however it is cut, paused and resumed. A text coded by
-/// zlib decodes to itself, and no prefix of it is accepted as complete. A broken body may yield more or fewer bytes
-/// before the fault: zstd drops what it decoded in the same call.
+/// For all cuts and pauses, a body decodes to the same bytes or fails in the same way. A text that zlib has compressed
+/// decodes to itself, and no prefix of the compressed body is accepted as complete. The number of bytes before a fault
+/// may vary, because zstd drops the bytes that it decoded in the same call.
 /// Input: the codings' number (255: the list follows), a mode, a number (two bytes), the body, or the text to code.
 #include "input.h"
 
@@ -28,16 +28,16 @@ enum {
 /// Bits of the mode.
 enum { MODE_CODE = 1, MODE_RAW = 2, MODE_FLIP = 4 };
 
-/// How a body is passed. A step of 0 is the whole body; no pieces means all pieces.
-typedef struct manner {
+/// The sizes in which a body is fed and taken. A step of 0 is the whole body; 0 pieces means all pieces.
+typedef struct split_sizes {
     size_t step;
     size_t pieces;
-} manner;
+} split_sizes;
 
 /// The result.
 typedef struct outcome {
     nc_status status;
-    /// The text exceeded the limit of this test.
+    /// Decoding was stopped, because the text exceeded the limit of this test.
     bool is_stopped;
     nc_buf plain;
 } outcome;
@@ -72,23 +72,23 @@ static bool feed_and_take(nc_coding *coding, outcome *out, nc_slice bytes, size_
     nc_buf fed = nc_buf_init(bytes.length);
     nc_buf_append(&fed, bytes);
     CHECK(nc_coding_feed(coding, nc_buf_slice(&fed), NULL) == NC_OK);
-    bool goes_on = take_pieces(coding, out, pieces);
-    CHECK(!goes_on || nc_coding_keep(coding, NULL) == NC_OK);
+    bool has_succeeded = take_pieces(coding, out, pieces);
+    CHECK(!has_succeeded || nc_coding_keep(coding, NULL) == NC_OK);
     nc_buf_deinit(&fed);
-    return goes_on;
+    return has_succeeded;
 }
 
-static outcome decode(nc_slice list, nc_slice body, manner how) {
+static outcome decode(nc_slice list, nc_slice body, split_sizes how) {
     outcome out = {.plain = nc_buf_init(MAX_PLAIN_BYTES)};
     nc_coding *coding = NULL;
     CHECK(nc_coding_new(&coding, &list, 1, MAX_CODINGS, NULL) == NC_OK);
-    bool goes_on = true;
+    bool has_succeeded = true;
     size_t step = how.step == 0 ? body.length : how.step;
-    for (size_t at = 0; goes_on && at < body.length; at += step) {
+    for (size_t at = 0; has_succeeded && at < body.length; at += step) {
         size_t length = body.length - at < step ? body.length - at : step;
-        goes_on = feed_and_take(coding, &out, nc_slice_make(body.data + at, length), how.pieces);
+        has_succeeded = feed_and_take(coding, &out, nc_slice_make(body.data + at, length), how.pieces);
     }
-    if (goes_on && take_pieces(coding, &out, 0)) {
+    if (has_succeeded && take_pieces(coding, &out, 0)) {
         nc_error err;
         out.status = nc_coding_finish(coding, &err);
         check_error(&err, out.status, 0);
@@ -110,26 +110,26 @@ static void check_same(const outcome *a, const outcome *b) {
 
 /// Decodes a body in several ways. Returns the status and the text of the whole body.
 static outcome decode_all_ways(nc_slice list, nc_slice body, uint32_t number) {
-    const manner manners[] = {{1, 0}, {1 + number % 97, 0}, {1 + number % 97, 1 + number % 3}, {0, 1}};
-    outcome whole = decode(list, body, (manner){0, 0});
-    for (size_t i = 0; i < sizeof manners / sizeof *manners; i++) {
-        outcome other = decode(list, body, manners[i]);
+    const split_sizes all_splits[] = {{1, 0}, {1 + number % 97, 0}, {1 + number % 97, 1 + number % 3}, {0, 1}};
+    outcome whole = decode(list, body, (split_sizes){0, 0});
+    for (size_t i = 0; i < sizeof all_splits / sizeof *all_splits; i++) {
+        outcome other = decode(list, body, all_splits[i]);
         check_same(&whole, &other);
         nc_buf_deinit(&other.plain);
     }
     return whole;
 }
 
-/// A prefix of a valid body is never broken: it is truncated, or by chance complete.
-static void check_beginning(nc_slice list, nc_slice body, const outcome *whole, uint32_t number) {
+/// Checks that a prefix of a valid body is reported as truncated, or is complete by chance, but never malformed.
+static void check_prefix(nc_slice list, nc_slice body, const outcome *whole, uint32_t number) {
     if (whole->status != NC_OK || whole->is_stopped || body.length == 0) {
         return;
     }
-    outcome beginning = decode(list, nc_slice_make(body.data, number % body.length), (manner){0, 0});
-    CHECK(beginning.status != NC_ERR_BAD_CODING);
-    CHECK(beginning.plain.length <= whole->plain.length);
-    CHECK(beginning.plain.length == 0 || memcmp(beginning.plain.data, whole->plain.data, beginning.plain.length) == 0);
-    nc_buf_deinit(&beginning.plain);
+    outcome prefix = decode(list, nc_slice_make(body.data, number % body.length), (split_sizes){0, 0});
+    CHECK(prefix.status != NC_ERR_BAD_CODING);
+    CHECK(prefix.plain.length <= whole->plain.length);
+    CHECK(prefix.plain.length == 0 || memcmp(prefix.plain.data, whole->plain.data, prefix.plain.length) == 0);
+    nc_buf_deinit(&prefix.plain);
 }
 
 static nc_buf code(nc_slice plain, int window_bits, int level) {
@@ -154,7 +154,7 @@ static void check_coded(nc_slice plain, uint8_t mode, uint32_t number) {
     outcome whole = decode_all_ways(list, nc_buf_slice(&body), number);
     CHECK(whole.status == NC_OK && nc_slice_is_equal(nc_buf_slice(&whole.plain), plain));
     for (size_t length = 1 + number % 7; length < body.length; length += 1 + body.length / 16) {
-        outcome cut = decode(list, nc_slice_make(body.data, length), (manner){0, 0});
+        outcome cut = decode(list, nc_slice_make(body.data, length), (split_sizes){0, 0});
         CHECK(cut.status == NC_ERR_CUT_SHORT);
         nc_buf_deinit(&cut.plain);
     }
@@ -200,7 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_coded(body, mode, number);
     } else if (is_known(list)) {
         outcome whole = decode_all_ways(list, body, number);
-        check_beginning(list, body, &whole, number);
+        check_prefix(list, body, &whole, number);
         nc_buf_deinit(&whole.plain);
     }
     input_deinit(&in);

@@ -1,4 +1,4 @@
-/// Covers: http/cookie_lines.c http/cookie_jar.c http/cookie_site.c http/cookie.c http/set_cookie.c http/cookie_date.c
+/// Covers: http/cookie_lines.c http/cookie_jar.c http/cookie.c http/set_cookie.c
 ///
 /// A cookie jar, from lines of text and from Set-Cookie fields. The text that a jar writes is accepted again and gives
 /// the same bytes; otherwise a saved jar could not be read. Limits hold, and no control byte is sent in a request.
@@ -6,7 +6,7 @@
 /// also a Set-Cookie field.
 #include "input.h"
 
-#include "http/cookie_lines.h"
+#include "http/cookie_jar.h"
 
 #include <string.h>
 
@@ -70,9 +70,9 @@ static void check_jar(nc_cookie_jar *jar, int64_t now_s) {
     nc_buf_deinit(&once);
 }
 
-static void check_field(nc_cookie_jar *jar, const nc_cookie_place *place) {
+static void check_field(nc_cookie_jar *jar, const nc_cookie_context *context) {
     nc_buf field = nc_buf_init(NC_JAR_MAX_SENT_BYTES);
-    nc_cookie_jar_append_field(jar, place, true, &field);
+    nc_cookie_jar_append_field(jar, context, true, &field);
     CHECK(nc_buf_status(&field) == NC_OK);
     for (size_t i = 0; i < field.length; i++) {
         CHECK(field.data[i] >= 0x20 && field.data[i] != 0x7f);
@@ -82,10 +82,10 @@ static void check_field(nc_cookie_jar *jar, const nc_cookie_place *place) {
 
 static void check_lines(nc_slice text, int64_t now_s) {
     nc_cookie_jar jar;
-    const nc_cookie_place place = {nc_slice_of("www.a.example"), nc_slice_of("/a/b"), true, now_s};
+    const nc_cookie_context context = {nc_slice_of("www.a.example"), nc_slice_of("/a/b"), true, now_s};
     nc_cookie_jar_init(&jar);
     put_lines(&jar, text, now_s);
-    check_field(&jar, &place);
+    check_field(&jar, &context);
     check_jar(&jar, now_s);
     nc_cookie_jar_deinit(&jar);
 }
@@ -98,9 +98,9 @@ static void check_answers(nc_slice text, int64_t now_s) {
     while (text.length > 0) {
         const uint8_t *end = memchr(text.data, '\n', text.length);
         size_t length = end != NULL ? (size_t)(end - text.data) : text.length;
-        const nc_cookie_place place = {nc_slice_of("www.a.example"), nc_slice_of("/a/b"), is_secure, now_s};
-        CHECK(nc_cookie_jar_store(&jar, &place, nc_slice_make(text.data, length), &has_changed) == NC_OK);
-        check_field(&jar, &place);
+        const nc_cookie_context context = {nc_slice_of("www.a.example"), nc_slice_of("/a/b"), is_secure, now_s};
+        CHECK(nc_cookie_jar_store(&jar, &context, nc_slice_make(text.data, length), &has_changed) == NC_OK);
+        check_field(&jar, &context);
         is_secure = !is_secure;
         length += end != NULL ? 1 : 0;
         text = nc_slice_make(text.data + length, text.length - length);

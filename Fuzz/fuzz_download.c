@@ -1,6 +1,6 @@
-/// Covers: net/download_name.c
-/// Covers: net/download_range.c
-/// Covers: net/download_record.c
+/// Covers: download/file_name.c
+/// Covers: request/resume_rules.c
+/// Covers: download/record.c
 ///
 /// Untrusted input of downloads: fields, names, and records on disk. A name is one path component, and sanitizing it
 /// again changes nothing. A range is consistent. A record that is read is written the same. A text also gets a valid
@@ -9,8 +9,7 @@
 /// checksum is corrected), then the text.
 #include "input.h"
 
-#include "net/download_record.h"
-#include "net/download_text.h"
+#include "download/internal.h"
 
 #include <string.h>
 
@@ -73,12 +72,12 @@ static void check_record(nc_slice text) {
         CHECK(record.piece_count > 0 && record.url.length > 0);
         for (size_t i = 0; i < record.piece_count; i++) {
             const nc_record_piece *piece = &record.pieces[i];
-            CHECK(piece->proven <= INT64_MAX && (piece->end == NC_LENGTH_UNKNOWN || piece->start <= piece->end));
+            CHECK(piece->stored_bytes <= INT64_MAX && (piece->end == NC_LENGTH_UNKNOWN || piece->start <= piece->end));
         }
         nc_record_write(&written, &record);
         CHECK(nc_record_read(&again, &more, nc_buf_slice(&written)));
         CHECK(nc_slice_is_equal(record.url, again.url) && nc_slice_is_equal(record.path, again.path));
-        CHECK(record.total == again.total && nc_record_proven(&record) == nc_record_proven(&again));
+        CHECK(record.total == again.total && nc_record_stored_bytes(&record) == nc_record_stored_bytes(&again));
         nc_buf_deinit(&written);
         nc_buf_deinit(&more);
     }

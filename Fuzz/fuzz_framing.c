@@ -1,11 +1,11 @@
-/// Covers: net/framing.c
+/// Covers: http/framing.c
 ///
 /// The end of a body, determined by a second reader. It collects all fields first and then applies RFC 9112, 6.3, while
 /// the library evaluates field by field. Both reject the same inputs.
 /// Input: pieces, alternately a name and a value; a name that begins with a blank folds the field before.
 #include "input.h"
 
-#include "net/framing.h"
+#include "http/framing.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,8 @@ typedef struct second_reader {
     bool is_refused;
     bool has_length;
     uint64_t length;
-    unsigned coding_count; // "identity" included
+    unsigned field_count;  // of Transfer-Encoding
+    unsigned coding_count; // that compress
     bool is_chunked;
 } second_reader;
 
@@ -58,15 +59,51 @@ static void read_lengths(second_reader *reader, nc_slice value) {
     }
 }
 
+static bool is_compression(nc_slice name) {
+    return is_one_of(name, "gzip", "x-gzip", "deflate");
+}
+
+/// Reads a list of transfer codings from its end: only the last one may be "chunked", all others must compress.
+static bool read_codings(second_reader *reader, nc_slice value) {
+    bool is_last = true;
+    for (size_t end = value.length;; is_last = false) {
+        size_t begin = end;
+        while (begin > 0 && value.data[begin - 1] != ',') {
+            begin--;
+        }
+        nc_slice member = nc_slice_make(value.data + begin, end - begin);
+        while (member.length > 0 && (member.data[0] == ' ' || member.data[0] == '\t')) {
+            member = nc_slice_make(member.data + 1, member.length - 1);
+        }
+        while (member.length > 0 && strchr(" \t", member.data[member.length - 1]) != NULL &&
+               member.data[member.length - 1] != 0) {
+            member.length--;
+        }
+        if (is_last && nc_slice_is_equal_ignoring_case(member, nc_slice_of("chunked"))) {
+            reader->is_chunked = true;
+        } else if (is_compression(member)) {
+            reader->coding_count++;
+        } else {
+            return false;
+        }
+        if (begin == 0) {
+            return true;
+        }
+        end = begin - 1;
+    }
+}
+
 static void read_field(second_reader *reader, nc_slice name, nc_slice value) {
     if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("content-length"))) {
         read_lengths(reader, value);
     } else if (nc_slice_is_equal_ignoring_case(name, nc_slice_of("transfer-encoding"))) {
         bool is_identity = nc_slice_is_equal_ignoring_case(value, nc_slice_of("identity"));
-        reader->coding_count++;
-        reader->is_chunked = reader->is_chunked || !is_identity;
-        reader->is_refused = reader->is_refused || reader->coding_count > 1 ||
-                             !(is_identity || nc_slice_is_equal_ignoring_case(value, nc_slice_of("chunked")));
+        bool is_valid = is_identity || read_codings(reader, value);
+        reader->field_count++;
+        if (!is_valid || reader->field_count > 1) {
+            reader->is_refused = true;
+            reader->is_chunked = true;
+        }
     }
 }
 
@@ -104,7 +141,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             read_field(&reader, name, value);
         }
     }
-    reader.is_refused = reader.is_refused || (reader.has_length && reader.is_chunked);
+    bool is_coded = reader.is_chunked || reader.coding_count > 0;
+    reader.is_refused = reader.is_refused || (reader.has_length && is_coded);
     if (is_comparable) {
         CHECK((framing.fault != NULL) == reader.is_refused);
         CHECK(framing.has_length == reader.has_length && framing.is_chunked == reader.is_chunked);

@@ -1,5 +1,5 @@
-/// Covers: net/head.c net/head_line.c net/framing.c net/flow.c net/delivery.c net/response.c
-/// Covers: net/exchange.c net/transfer.c net/outcome.c
+/// Covers: transfer/response_head.c http/framing.c transfer/flow_control.c transfer/body_pipeline.c
+/// request/response.c Covers: transfer/libcurl_callbacks.c transfer/transfer.c curl/curl_error.c
 ///
 /// A server on loopback sends the input's bytes in response to an engine's GET or HEAD, and closes. Every transfer ends
 /// exactly once, a success is complete, and bytes after a response are never taken for the next one.
@@ -24,7 +24,7 @@ static uint16_t port;
 static nc_engine *engine;
 static unsigned run_count;
 
-/// The observations of the event loop thread about one transfer; read after the event that on_done sends.
+/// What the event loop thread has observed of one transfer. The fuzzer reads it after the event that on_done sends.
 typedef struct record {
     int done_event;
     unsigned heads;
@@ -35,22 +35,22 @@ typedef struct record {
     nc_error error;
 } record;
 
-static nc_verdict on_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+static nc_action on_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
     record *seen = ctx;
     (void)id;
     CHECK(seen->done_count == 0 && !seen->has_last_head && seen->body_bytes == 0);
     CHECK(nc_response_status(response) >= 100 && nc_response_body(response).length == 0);
     seen->heads++;
     seen->has_last_head = is_last;
-    return NC_CONTINUE;
+    return NC_ACTION_CONTINUE;
 }
 
-static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+static nc_action on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
     record *seen = ctx;
     (void)id;
     CHECK(seen->done_count == 0 && seen->has_last_head && bytes.length > 0);
     seen->body_bytes += bytes.length;
-    return NC_CONTINUE;
+    return NC_ACTION_CONTINUE;
 }
 
 static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
@@ -89,7 +89,7 @@ static void answer_one(nc_slice reply) {
     while (sent < reply.length) {
         ssize_t count = send(fd, reply.data + sent, reply.length - sent, MSG_NOSIGNAL);
         if (count <= 0) {
-            break; // The engine has seen enough.
+            break; // the engine has closed the connection
         }
         sent += (size_t)count;
     }
@@ -104,9 +104,9 @@ static unsigned serve(record *seen, nc_slice reply) {
         struct pollfd fds[2] = {{listener, POLLIN, 0}, {seen->done_event, POLLIN, 0}};
         int ready = poll(fds, 2, LIMIT_MS);
         if (ready < 0 && errno == EINTR) {
-            continue; // libFuzzer's own alarm.
+            continue; // libFuzzer's alarm signal
         }
-        CHECK(ready > 0); // otherwise the transfer hangs, though its connection is closed
+        CHECK(ready > 0); // a timeout means that the transfer hangs although its connection is closed
         if ((fds[0].revents & POLLIN) != 0) {
             answer_one(connections++ == 0 ? reply : nc_slice_of(next));
         } else if ((fds[1].revents & POLLIN) != 0) {
@@ -115,7 +115,7 @@ static unsigned serve(record *seen, nc_slice reply) {
     }
 }
 
-/* --- judging --- */
+/* --- checks of the result --- */
 
 /// Returns true if the response's framing is its Content-Length.
 static bool has_length(const nc_response *response, uint8_t flags, size_t *length) {
@@ -160,7 +160,8 @@ static void check_end(const record *seen, nc_slice reply, uint8_t flags, unsigne
     check_error(&seen->error, status, 0);
     CHECK(status < NC_ERR_CONNECT_TIMED_OUT || status > NC_ERR_SLOT_TIMED_OUT);
     CHECK(status != NC_ERR_USAGE && status != NC_ERR_NO_MEMORY && status != NC_ERR_CANCELLED);
-    // Each connection is closed after its response, so a head without a connection would come from an earlier response.
+    // The server closes each connection after one response. More heads than connections would mean that bytes after a
+    // response were parsed as the next response.
     CHECK(connections >= nc_response_hop_count(response) || status != NC_OK);
     CHECK(seen->heads <= connections);
     check_fields(response, flags);

@@ -1,12 +1,12 @@
-/// Covers: http/hpack.c net/h2_answer.c
+/// Covers: http/hpack.c http/h2_response.c
 ///
 /// Header blocks of one connection. The second reader is nghttp2, which libcurl has loaded. The library decodes the
 /// same fields as nghttp2, and a head that the library accepts is valid for nghttp2 too.
 /// Input: blocks, each with its length before it in two bytes.
 #include "input.h"
 
+#include "http/h2_response.h"
 #include "http/hpack.h"
-#include "net/h2_answer.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -102,15 +102,15 @@ static void check_head(const nc_h2_head *head) {
     CHECK(count == head->fields + 1);
 }
 
-static nc_h2_answer *collect(nc_h2_answer *answer, const nc_h2_head *head) {
+static nc_h2_response *collect(nc_h2_response *answer, const nc_h2_head *head) {
     if (answer != NULL) {
-        nc_h2_answer_take_head(answer, head);
+        nc_h2_response_take_head(answer, head);
     } else if (head->quirk != NULL) {
-        answer = nc_h2_answer_new(head);
+        answer = nc_h2_response_new(head);
     }
-    uint8_t *place = answer != NULL ? nc_h2_answer_take_content(answer, head->fields) : NULL;
-    if (place != NULL) {
-        memset(place, 'x', head->fields);
+    uint8_t *position = answer != NULL ? nc_h2_response_take_content(answer, head->fields) : NULL;
+    if (position != NULL) {
+        memset(position, 'x', head->fields);
     }
     return answer;
 }
@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     nc_hpack *hpack = nc_hpack_new();
     nc_hpack *second = nc_hpack_new();
     nc_h2_head head = nc_h2_head_init();
-    nc_h2_answer *answer = NULL;
+    nc_h2_response *answer = NULL;
     inflater *reader = NULL;
     nc_status status = NC_OK;
     CHECK(nghttp2.make == NULL || nghttp2.make(&reader) == 0);
@@ -155,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (reader != NULL) {
         nghttp2.delete(reader);
     }
-    nc_h2_answer_free(answer);
+    nc_h2_response_free(answer);
     nc_h2_head_deinit(&head);
     nc_hpack_free(hpack);
     nc_hpack_free(second);

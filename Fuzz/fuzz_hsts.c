@@ -1,8 +1,8 @@
-/// The HSTS cache: fields and files from untrusted sources. A written file reads back equal.
-/// Covers: net/hsts.c
+/// The HSTS cache with fields and files from untrusted sources. A written file is read back to an equal cache.
+/// Covers: http/hsts.c
 #include "input.h"
 
-#include "net/hsts.h"
+#include "http/hsts.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t line = 0;
     nc_slice host = input_piece(&in);
     nc_slice field = input_piece(&in);
-    bool has_changed = nc_hsts_note(&list, host, field, now_s);
+    bool has_changed = nc_hsts_record(&list, host, field, now_s);
     CHECK(has_changed == nc_hsts_covers(&list, host, now_s) && has_changed == (list.count == 1));
     check_upgrade(host);
     nc_slice text = input_rest(&in);

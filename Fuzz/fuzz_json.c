@@ -1,13 +1,12 @@
-/// Covers: json/scan.c json/scan_parts.h json/scan_bytes.h json/scan_walk.h json/scan_run.h json/blocks.c
-/// Covers: json/blocks_core.h json/blocks_vectors.h json/number.h json/text.c json/failure.c json/names.c
-/// Covers: json/siphash.c json/room.c json/push.c json/read.c json/check_names.c
+/// Covers: json/block_scan.c json/block_vectors.inc json/scanner.c json/scanner.inc json/token_text.h json/token_text.c
+/// Covers: json/validator.c json/reader.c json/names.c json/siphash.c
 ///
 /// A text, whole, cut into pieces, by every block implementation, and as tokens. All give one result and one position,
 /// equal to those of a second reader in this file, which is a recursive descent parser.
 /// Input: options (one byte), a length of pieces (two bytes), the text.
 #include "input.h"
 
-#include "json/blocks.h"
+#include "json/scanner.h"
 
 #include <string.h>
 
@@ -168,7 +167,7 @@ static bool is_json(nc_slice text, bool allows_lone) {
     return r.at == text.length;
 }
 
-/* --- one verdict --- */
+/* --- comparison of the results --- */
 
 static nc_status check_in_pieces(nc_slice text, const nc_json_options *options, size_t step, bool ends,
                                  nc_json_failure *failure) {
@@ -234,13 +233,13 @@ static void check_tokens(nc_slice text, const nc_json_options *options, nc_statu
     nc_buf_deinit(&counts.characters);
 }
 
-/// The first wrong byte is the first one after which no continuation is valid.
+/// Checks the reported offset: the text before it can be continued to a valid text, the text including it cannot.
 static void check_place(nc_slice text, const nc_json_options *options, const nc_json_failure *failure) {
     nc_json_failure found;
     size_t offset = (size_t)failure->offset;
     bool is_name = failure->fault == NC_JSON_FAULT_DUPLICATE || failure->fault == NC_JSON_FAULT_NAMES;
     if (failure->fault == NC_JSON_FAULT_NONE || is_name) {
-        return; // A name's position is its start, but it is complete only later.
+        return; // The offset is the start of a name, which is complete only later.
     }
     CHECK(check_in_pieces(nc_slice_make(text.data, offset), options, 100, false, &found) == NC_OK);
     if (failure->fault == NC_JSON_FAULT_ENDED) {
@@ -275,13 +274,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     } else {
         CHECK(status != NC_OK || is_json(text, options.allows_lone_surrogates));
     }
-    for (size_t way = 0; way < nc_blocks_way_count; way++) {
-        if (nc_blocks_ways[way].is_possible()) {
-            nc_blocks_choose(&nc_blocks_ways[way]);
+    for (size_t scanner = 0; scanner < nc_block_scanner_count; scanner++) {
+        if (nc_block_scanners[scanner].is_supported()) {
+            nc_block_scanner_select(&nc_block_scanners[scanner]);
             CHECK(nc_json_check(text, &options, &other, NULL) == status && is_same(&whole, &other));
         }
     }
-    nc_blocks_choose(NULL);
+    nc_block_scanner_select(NULL);
     CHECK(check_in_pieces(text, &options, step, true, &other) == status && is_same(&whole, &other));
     CHECK(check_in_pieces(text, &options, 1, true, &other) == status && is_same(&whole, &other));
     check_tokens(text, &options, status, &whole);

@@ -1,5 +1,5 @@
-/// Covers: body/multipart.c body/multipart_reader.c body/multipart_read.c body/multipart_file.c
-/// Covers: body/multipart_params.c body/part_head.c body/media_type.c
+/// Covers: body/multipart.c body/multipart_reader.c body/multipart_file.c
+/// Covers: body/form_part_head.c body/media_type.c
 ///
 /// Forms of arbitrary parts, read in pieces of any size, read again, and written to a file that accepts few bytes per
 /// call. A parser of RFC 2046 and RFC 7578 that shares nothing with the library must find exactly the parts of the
@@ -18,12 +18,12 @@
 
 static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
     model *part = ctx;
-    size_t step = (size_t)(part->manners >> 4) + 1;
+    size_t step = (size_t)(part->behaviour >> 4) + 1;
     size_t left = part->content.length - part->at;
     CHECK(id == 9 || id == 0);
     CHECK(capacity > 0);
     part->pulls++;
-    switch (part->manners % 8) {
+    switch (part->behaviour % 8) {
     case 1:
         if (part->pulls % 3 != 0) {
             return NC_PULL_LATER;
@@ -47,18 +47,18 @@ static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacit
     }
     part->at += count;
     *filled = count;
-    return part->at < part->content.length || (part->manners % 8 == 4 && count > 0) ? NC_PULL_MORE : NC_PULL_END;
+    return part->at < part->content.length || (part->behaviour % 8 == 4 && count > 0) ? NC_PULL_MORE : NC_PULL_END;
 }
 
-static bool begin_anew(void *ctx, nc_transfer_id id) {
+static bool rewind_source(void *ctx, nc_transfer_id id, uint64_t offset) {
     (void)id;
-    ((model *)ctx)->at = 0;
+    ((model *)ctx)->at = offset;
     return true;
 }
 
-/* --- asking for it --- */
+/* --- description of the form --- */
 
-static bool holds_boundary(const scene *at, nc_slice content) {
+static bool holds_boundary(const form_case *at, nc_slice content) {
     char text[NC_MULTIPART_MAX_BOUNDARY_BYTES + 3];
     int length = snprintf(text, sizeof text, "--%.*s", (int)at->boundary.length, (const char *)at->boundary.data);
     return content.length > 0 && memmem(content.data, content.length, text, (size_t)length) != NULL;
@@ -70,7 +70,7 @@ static bool is_clean(nc_slice value) {
     return !is_blank && !holds_any(value, "\r\n");
 }
 
-static bool is_sound(const scene *at, const model *part) {
+static bool is_sound(const form_case *at, const model *part) {
     bool is_ok = is_clean(part->type);
     for (size_t i = 0; i < part->header_count; i++) {
         nc_slice name = part->headers[i].name;
@@ -89,7 +89,7 @@ static bool is_sound(const scene *at, const model *part) {
 
 static void read_model(input *in, model *part) {
     uint8_t head = input_byte(in);
-    *part = (model){.kind = head % 6u, .manners = input_byte(in), .name = input_piece(in), .content = {NULL, 0}};
+    *part = (model){.kind = head % 6u, .behaviour = input_byte(in), .name = input_piece(in), .content = {NULL, 0}};
     if (part->kind != FIELD && part->kind != BARE) {
         part->file_name = (head & 8) != 0 ? input_piece(in) : (nc_slice){NULL, 0};
         part->type = (head & 16) != 0 ? input_piece(in) : (nc_slice){NULL, 0};
@@ -103,23 +103,23 @@ static void read_model(input *in, model *part) {
     part->content = input_piece(in);
 }
 
-/// Returns true if no content can make this a valid part.
-static bool is_hopeless(const model *part) {
-    return part->kind != FIELD && part->kind != BARE && part->manners >= 251;
+/// Returns true if the part is invalid for any content.
+static bool is_always_invalid(const model *part) {
+    return part->kind != FIELD && part->kind != BARE && part->behaviour >= 251;
 }
 
 static void spoil(nc_part *asked, model *part) {
-    switch (part->manners) {
+    switch (part->behaviour) {
     case 255:
         asked->path = nc_slice_of("/fa");
-        asked->source = (nc_body_source){part, pull, begin_anew};
+        asked->source = (nc_body_source){part, pull, rewind_source};
         break;
     case 254:
         asked->headers = NULL;
         asked->header_count = 1;
         break;
     case 253:
-        asked->source = (nc_body_source){part, pull, begin_anew};
+        asked->source = (nc_body_source){part, pull, rewind_source};
         asked->source_length = (uint64_t)INT64_MAX + 1;
         asked->path = (nc_slice){NULL, 0};
         asked->bytes = (nc_slice){NULL, 0};
@@ -132,7 +132,7 @@ static void spoil(nc_part *asked, model *part) {
     }
 }
 
-static nc_status add(nc_multipart *form, scene *at, model *part, nc_error *err) {
+static nc_status add(nc_multipart *form, form_case *at, model *part, nc_error *err) {
     char path[] = {'/', 'f', (char)('a' + at->count), '\0'};
     nc_part asked = {
         .name = part->name,
@@ -148,18 +148,18 @@ static nc_status add(nc_multipart *form, scene *at, model *part, nc_error *err) 
         return nc_multipart_add_field(form, part->name, part->content, err);
     case FILE_PART:
         asked.path = nc_slice_of(path);
-        asked.is_field = part->manners >= 128;
+        asked.is_field = part->behaviour >= 128;
         break;
     case SOURCE:
-        asked.source = (nc_body_source){part, pull, part->manners % 8 == 5 ? NULL : begin_anew};
-        asked.source_length = part->manners % 8 == 6   ? NC_LENGTH_UNKNOWN
-                              : part->manners % 8 == 7 ? part->content.length + part->manners / 8 - 5
-                                                       : part->content.length;
+        asked.source = (nc_body_source){part, pull, part->behaviour % 8 == 5 ? NULL : rewind_source};
+        asked.source_length = part->behaviour % 8 == 6   ? NC_LENGTH_UNKNOWN
+                              : part->behaviour % 8 == 7 ? part->content.length + part->behaviour / 8 - 5
+                                                         : part->content.length;
         break;
     default:
         asked.bytes = part->content;
     }
-    if (is_hopeless(part)) {
+    if (is_always_invalid(part)) {
         spoil(&asked, part);
     } else if (part->kind == FILE_PART && part->file_name.data == NULL && part->type.length == 0 &&
                part->header_count == 0 && !asked.is_field) {
@@ -168,43 +168,43 @@ static nc_status add(nc_multipart *form, scene *at, model *part, nc_error *err) 
     return nc_multipart_add(form, &asked, err);
 }
 
-/// Records the effect of an accepted part on the body.
-static void judge(scene *at, model *part) {
+/// Records in the model how an accepted part affects the body.
+static void evaluate(form_case *at, model *part) {
     if (part->kind == FILE_PART) {
-        unsigned manner = part->manners % 8;
-        at->is_honest = at->is_honest && (manner == 0 || manner == 3 || manner == 7);
-        if (part->file_name.data == NULL && part->manners < 128) {
+        unsigned variant = part->behaviour % 8;
+        at->is_honest = at->is_honest && (variant == 0 || variant == 3 || variant == 7);
+        if (part->file_name.data == NULL && part->behaviour < 128) {
             static const char *const names[MAX_PARTS] = {"fa", "fb", "fc", "fd", "fe", "ff", "fg"};
             part->file_name = nc_slice_of(names[at->count]);
         }
     } else if (part->kind == SOURCE) {
-        unsigned manner = part->manners % 8;
-        at->is_honest = at->is_honest && (manner == 0 || manner == 1 || manner == 4 || manner == 6);
+        unsigned variant = part->behaviour % 8;
+        at->is_honest = at->is_honest && (variant == 0 || variant == 1 || variant == 4 || variant == 6);
     }
     at->is_parseable = at->is_parseable && !holds_boundary(at, part->content);
 }
 
-static void fill(nc_multipart *form, scene *at, input *in) {
+static void fill(nc_multipart *form, form_case *at, input *in) {
     for (size_t i = 0; i < MAX_PARTS && in->left.length > 0; i++) {
         nc_error err;
         model *part = &at->parts[at->count];
         read_model(in, part);
-        bool may_fail = part->kind == FILE_PART; // and is_sound() does not cover that
-        bool is_expected = is_sound(at, part) && !is_hopeless(part);
+        bool may_fail = part->kind == FILE_PART; // opening a file may fail, which is_sound() does not check
+        bool is_expected = is_sound(at, part) && !is_always_invalid(part);
         nc_status status = add(form, at, part, &err);
         check_error(&err, status, 1 << 20);
-        may_fail = may_fail || (part->kind == SOURCE && part->manners % 8 == 7) ||
+        may_fail = may_fail || (part->kind == SOURCE && part->behaviour % 8 == 7) ||
                    (status == NC_ERR_TOO_LARGE && at->is_limited);
         CHECK(status == NC_OK ? is_expected : !is_expected || may_fail);
         if (status == NC_OK) {
-            judge(at, part);
+            evaluate(at, part);
             at->count++;
         }
         CHECK(nc_multipart_count(form) == at->count);
     }
 }
 
-/// Reads until the result is not NC_PULL_MORE and the sources were polled.
+/// Reads until the end or a failure, or until the sources have returned NC_PULL_LATER five times in a row.
 static nc_pull read_on(nc_multipart_reader *reader, nc_buf *out, uint32_t steps) {
     uint8_t piece[300];
     nc_pull pulled = NC_PULL_MORE;
@@ -216,10 +216,10 @@ static nc_pull read_on(nc_multipart_reader *reader, nc_buf *out, uint32_t steps)
         pulled = nc_multipart_read(reader, 9, piece, room, &filled);
         CHECK(filled <= room && (pulled != NC_PULL_MORE || filled > 0));
         CHECK((pulled != NC_PULL_LATER && pulled != NC_PULL_FAIL) || filled == 0);
-        nc_part_opening opening;
-        if (pulled == NC_PULL_LATER && nc_multipart_reader_wants_file(reader, &opening)) {
-            nc_part_opening_run(&opening); // like the engine's worker
-            nc_multipart_reader_take_file(reader, &opening);
+        nc_part_open_task opening;
+        if (pulled == NC_PULL_LATER && nc_multipart_reader_needs_file(reader, &opening)) {
+            nc_part_open_task_run(&opening); // like the engine's worker
+            nc_multipart_reader_set_file(reader, &opening);
         }
         late = pulled == NC_PULL_LATER ? late + 1 : 0;
         nc_buf_append(out, nc_slice_make(piece, filled));
@@ -232,7 +232,7 @@ static nc_pull read_on(nc_multipart_reader *reader, nc_buf *out, uint32_t steps)
     return pulled;
 }
 
-static void read_all(nc_multipart *form, const scene *at, uint32_t steps) {
+static void read_all(nc_multipart *form, const form_case *at, uint32_t steps) {
     nc_multipart_reader *reader = NULL;
     nc_error err;
     nc_status status = nc_multipart_reader_new(&reader, form, &err);
@@ -242,7 +242,7 @@ static void read_all(nc_multipart *form, const scene *at, uint32_t steps) {
         return;
     }
     for (int round = 0; round < 2; round++) {
-        reader->opens_elsewhere = (steps >> round & 1) != 0;
+        reader->opens_files_async = (steps >> round & 1) != 0;
         nc_buf body = nc_buf_init(1 << 24);
         nc_pull pulled = read_on(reader, &body, steps + (uint32_t)round);
         CHECK(nc_buf_status(&body) == NC_OK);
@@ -265,7 +265,7 @@ static void read_all(nc_multipart *form, const scene *at, uint32_t steps) {
     nc_multipart_reader_free(reader);
 }
 
-static void write_all(nc_multipart *form, scene *at) {
+static void write_all(nc_multipart *form, form_case *at) {
     nc_error err;
     nc_status status = nc_multipart_write_file(form, nc_slice_of("/w"), &err);
     check_error(&err, status, 0);
@@ -317,7 +317,7 @@ static bool fill_nothing(void *ctx, uint8_t *bytes, size_t length) {
     return length == 0;
 }
 
-static void play(input *in, uint8_t choice, scene *at) {
+static void check_form(input *in, uint8_t choice, form_case *at) {
     nc_file_ops files = form_files(at);
     nc_multipart *form = NULL;
     nc_error err;
@@ -355,15 +355,15 @@ static void play(input *in, uint8_t choice, scene *at) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static scene at;
+    static form_case at;
     input in = input_init(data, size);
     uint8_t choice = input_byte(&in);
-    at = (scene){.is_honest = true, .is_parseable = true, .written = nc_buf_init(1 << 24)};
+    at = (form_case){.is_honest = true, .is_parseable = true, .written = nc_buf_init(1 << 24)};
     if ((choice & 2) != 0) {
         nc_slice name = input_piece(&in);
         look_up(name, input_rest(&in));
     } else {
-        play(&in, choice, &at);
+        check_form(&in, choice, &at);
     }
     nc_buf_deinit(&at.written);
     input_deinit(&in);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The second reader. It only gets accepted texts, so it may assume that the grammar holds.
+/// The second reader. It is used only for texts that the library has accepted, so it does not check the grammar.
 typedef struct reader {
     nc_slice text;
     size_t at;

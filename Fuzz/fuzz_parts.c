@@ -1,4 +1,4 @@
-/// Covers: body/parts.c body/parts_head.c body/parts_boundary.c
+/// Covers: body/multipart_parser.c body/multipart_syntax.c
 ///
 /// A multipart body, cut at random, read by the library and by a second reader that has the whole body. Both report the
 /// same parts, or the same first wrong byte, independent of the cuts. Input: a byte that sets how pieces are cut, a
@@ -9,7 +9,9 @@
 #include <string.h>
 
 typedef struct outcome {
-    nc_buf text; // of each part: 1, name 2 value 3 for each field, 4, the content, 5; 6 at the end
+    /// The events as bytes. Each part is 1, its fields, 4, its content, 5. Each field is its name, 2, its value, 3.
+    /// After the last part comes 6.
+    nc_buf text;
     nc_status status;
     int64_t offset;
 } outcome;
@@ -95,8 +97,8 @@ static bool is_mark(const second *reader, size_t at) {
            memcmp(text.data + at + 2, reader->boundary.data, reader->boundary.length) == 0;
 }
 
-/// Finds the next delimiter from `at` on; the CR LF before it may end at `at`. If there is none, returns false with the
-/// offset where one may have begun in `*end`.
+/// Finds the next delimiter from `at` on; the CR LF before it may end at `at`. Writes the end of the content before the
+/// delimiter to `*end`, and the offset behind the delimiter to `*behind`. Returns false if there is no delimiter.
 static bool find_mark(const second *reader, size_t at, size_t *end, size_t *behind) {
     const uint8_t *data = reader->text.data;
     size_t mark = 2 + reader->boundary.length;
@@ -115,7 +117,7 @@ static bool find_mark(const second *reader, size_t at, size_t *end, size_t *behi
     return false;
 }
 
-/// Returns the bytes from `at` on that cannot belong to a future delimiter.
+/// Returns the number of bytes from `at` on that cannot belong to a delimiter, whatever bytes follow.
 static size_t certain_bytes(const second *reader, size_t at) {
     size_t length = reader->text.length;
     nc_buf mark = nc_buf_init(SIZE_MAX);
@@ -135,7 +137,7 @@ static size_t certain_bytes(const second *reader, size_t at) {
     return found;
 }
 
-/// Reads blanks, then CR LF; after the last delimiter also nothing.
+/// Reads blanks and CR LF. After the last delimiter the text may also end.
 static bool read_line_end(second *reader, bool may_end) {
     size_t at = reader->at;
     nc_slice text = reader->text;
@@ -197,7 +199,7 @@ static bool read_field(second *reader, size_t from, size_t to) {
     while (colon < to && is_name_byte(data[colon])) {
         colon++;
     }
-    // Within the value, the CR LF of a fold counts as two blanks.
+    // In a folded value, the CR LF of the fold is replaced by two blanks.
     if (colon == to || data[colon] != ':' || colon == from) {
         return refuse(reader, NC_ERR_BAD_RESPONSE, colon);
     }
@@ -222,7 +224,7 @@ static bool read_head(second *reader) {
     if (!find_head_end(reader, &end)) {
         return false;
     }
-    size_t kept = reader->out.text.length;
+    size_t length_before = reader->out.text.length;
     put(&reader->out, 1);
     size_t count = 0;
     for (size_t at = reader->at; at + 2 < end; count++) {
@@ -233,7 +235,7 @@ static bool read_head(second *reader) {
         bool is_read =
             count < NC_PARTS_MAX_FIELDS ? read_field(reader, at, stop) : refuse(reader, NC_ERR_HEAD_TOO_LARGE, at);
         if (!is_read) {
-            reader->out.text.length = kept; // a head is reported completely or not at all
+            reader->out.text.length = length_before; // a head is reported completely or not at all
             return false;
         }
         at = stop + 2;
@@ -250,10 +252,10 @@ static bool read_content(second *reader) {
     bool is_found = find_mark(reader, start, &end, &behind);
     uint64_t count = is_found ? end - start : certain_bytes(reader, start);
     bool fits = count <= reader->limits.max_part_bytes;
-    size_t told = fits ? (size_t)count : (size_t)reader->limits.max_part_bytes;
-    nc_buf_append(&reader->out.text, nc_slice_make(reader->text.data + start, told));
+    size_t notified = fits ? (size_t)count : (size_t)reader->limits.max_part_bytes;
+    nc_buf_append(&reader->out.text, nc_slice_make(reader->text.data + start, notified));
     if (!fits) {
-        return refuse(reader, NC_ERR_TOO_LARGE, start + told);
+        return refuse(reader, NC_ERR_TOO_LARGE, start + notified);
     }
     if (!is_found) {
         return is_cut(reader);
@@ -275,7 +277,8 @@ static bool skip_preamble(second *reader) {
     return is_found ? true : is_cut(reader);
 }
 
-/// A quote ends a boundary. Other parameters, or a rejected type, may follow.
+/// Returns the boundary up to its first quote, which ends it in the content type. The bytes behind the quote are other
+/// parameters, or make the type invalid.
 static nc_slice until_quote(nc_slice boundary) {
     const uint8_t *quote = boundary.length == 0 ? NULL : memchr(boundary.data, '"', boundary.length);
     return quote == NULL ? boundary : nc_slice_make(boundary.data, (size_t)(quote - boundary.data));
@@ -283,16 +286,16 @@ static nc_slice until_quote(nc_slice boundary) {
 
 static outcome read_again(nc_slice text, nc_slice boundary, nc_parts_options limits) {
     second reader = {text, 0, boundary, limits, {nc_buf_init(SIZE_MAX), NC_OK, -1}};
-    bool goes_on = skip_preamble(&reader);
-    for (uint64_t count = 0; goes_on; count++) {
+    bool has_more = skip_preamble(&reader);
+    for (uint64_t count = 0; has_more; count++) {
         if (reader.at == text.length) {
-            goes_on = is_cut(&reader);
+            has_more = is_cut(&reader);
         } else if (text.data[reader.at] == '-') {
             bool is_last = reader.at + 1 < text.length && text.data[reader.at + 1] == '-' && count > 0;
             if (reader.at + 1 == text.length) {
-                goes_on = is_cut(&reader);
+                has_more = is_cut(&reader);
             } else if (!is_last) {
-                goes_on = refuse(&reader, NC_ERR_BAD_RESPONSE, reader.at + 1);
+                has_more = refuse(&reader, NC_ERR_BAD_RESPONSE, reader.at + 1);
             } else {
                 put(&reader.out, 6);
                 reader.at += 2;
@@ -300,11 +303,11 @@ static outcome read_again(nc_slice text, nc_slice boundary, nc_parts_options lim
                 break;
             }
         } else if (!read_line_end(&reader, false)) {
-            goes_on = false;
+            has_more = false;
         } else if (count == limits.max_parts) {
-            goes_on = refuse(&reader, NC_ERR_TOO_LARGE, reader.at - 1);
+            has_more = refuse(&reader, NC_ERR_TOO_LARGE, reader.at - 1);
         } else {
-            goes_on = read_head(&reader) && read_content(&reader);
+            has_more = read_head(&reader) && read_content(&reader);
         }
     }
     return reader.out;
@@ -315,8 +318,8 @@ static void compare(const outcome *a, const outcome *b) {
     CHECK(nc_slice_is_equal(nc_buf_slice(&a->text), nc_buf_slice(&b->text)));
 }
 
-/// Returns true if a boundary has only one form, and appears unchanged in the type. The second reader supports no
-/// other.
+/// Returns true if a boundary contains no backslash and does not begin with "--". The second reader supports no other
+/// boundary: it resolves no escapes, and does not accept delimiters without the two additional hyphens (parts.h).
 static bool is_plain(nc_slice boundary) {
     return boundary.length > 0 && memchr(boundary.data, '\\', boundary.length) == NULL &&
            (boundary.length < 2 || memcmp(boundary.data, "--", 2) != 0);

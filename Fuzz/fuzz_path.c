@@ -1,12 +1,13 @@
-/// rtnetlink datagrams: nothing is read past an end, the table matches the messages, and the state follows from the
-/// table. The input is cut into datagrams. Between two of them requests are made, overruns happen and time passes.
-/// Covers: net/path_feed.c
-/// Covers: net/path_message.c
-/// Covers: net/path_table.c
-/// Covers: net/path_state.c
-/// Covers: net/path_kind.c
+/// rtnetlink datagrams from untrusted bytes. The reader stays within each datagram, the table matches the messages, and
+/// the state matches the table. Between two datagrams of the input, requests, overruns and the passing of time are
+/// simulated.
+/// Covers: reachability/path_monitor.c
+/// Covers: reachability/netlink_message.c
+/// Covers: reachability/route_table.c
+/// Covers: reachability/route_state.c
+/// Covers: reachability/interface_kind.c
 #include "input.h"
-#include "net/path_feed.h"
+#include "reachability/path_monitor.h"
 
 #include <linux/rtnetlink.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static void changed(void *ctx) {
     }
 }
 
-/// Writes a message from a type, flags and a payload. A fuzzer would rarely find a consistent one.
+/// Writes a consistent message of a type, flags and a payload, which a fuzzer would rarely find.
 static size_t write_message(const nc_path_feed *feed, input *in, uint8_t *out) {
     static const uint16_t types[] = {RTM_NEWLINK,  RTM_DELLINK,  RTM_NEWADDR, RTM_DELADDR,
                                      RTM_NEWROUTE, RTM_DELROUTE, NLMSG_DONE,  NLMSG_ERROR};
@@ -94,8 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         } else if (step == 1) {
             nc_path_feed_wake(&feed);
         } else if (step == 2) {
-            nc_path_way way = {.is_reached = false};
-            (void)nc_path_way_answer(input_piece(&in), feed.sequence, &way);
+            nc_path_outgoing_route way = {.is_reached = false};
+            (void)nc_path_route_reply(input_piece(&in), feed.sequence, &way);
         } else if (step == 3) {
             nc_path_feed_take(&feed, input_piece(&in), changed, &feed);
         } else {

@@ -30,6 +30,9 @@ static bool covers_by_labels(const nc_pattern *pattern, const nc_host_name *host
     if (pattern->kind == NC_PATTERN_EVERY) {
         return true;
     }
+    if (host->is_address && strncmp(host->text, "::ffff:", 7) == 0 && strchr(host->text, '.') != NULL) {
+        name = nc_slice_of(host->text + 7); // a pattern for IPv4 also covers the mapped address
+    }
     if (host->is_address || pattern->host.is_address) {
         return pattern->kind == NC_PATTERN_EXACT && host->is_address == pattern->host.is_address &&
                nc_slice_is_equal(name, base);
@@ -48,7 +51,7 @@ static bool covers_by_labels(const nc_pattern *pattern, const nc_host_name *host
 
 static void check_host(const nc_host_name *host) {
     nc_host_name again;
-    CHECK(host->length > 0 && host->length <= NC_MAX_HOST_BYTES && strlen(host->text) == host->length);
+    CHECK(host->length > 0 && host->length <= NC_HOST_MAX_BYTES && strlen(host->text) == host->length);
     CHECK(strpbrk(host->text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ*/@[] ") == NULL);
     // The normalized form is stable.
     CHECK(nc_host_name_parse(&again, nc_slice_of(host->text)));

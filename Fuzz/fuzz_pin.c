@@ -1,7 +1,7 @@
 /// Covers: trust/pin.c
 ///
-/// A pin's text, compared with OpenSSL's base64 and a simple hex decoder. An accepted text spells exactly this digest;
-/// after a rejection the digest is unchanged. Input: the text.
+/// A pin's text is compared with OpenSSL's base64 decoder and a simple hex decoder. If the text is accepted, it encodes
+/// exactly the returned digest. If it is rejected, the digest is unchanged. Input: the text.
 #include "input.h"
 
 #include "trust/pin.h"

@@ -1,12 +1,11 @@
-/// Covers: net/access_check.c net/description.c
+/// Covers: request/auth_validate.c request/request_copy.c
 ///
 /// A proxy that nc_check_proxy() accepts contains nothing that could split a line to the proxy. It is copied
 /// completely, into exactly the computed room. Input: choice, schemes of authentication, count of fields (a byte each),
 /// then pieces: URL, exceptions, user, password, names and values.
 #include "input.h"
 
-#include "net/access_check.h"
-#include "net/description.h"
+#include "request/request_copy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +13,13 @@
 
 enum { MAX_HEADERS = 6 };
 
-typedef struct question {
+typedef struct proxy_input {
     nc_proxy proxy;
     nc_header headers[MAX_HEADERS];
-} question;
+} proxy_input;
 
-static void read_question(question *out, input *in) {
-    *out = (question){0};
+static void read_proxy(proxy_input *out, input *in) {
+    *out = (proxy_input){0};
     nc_proxy *proxy = &out->proxy;
     uint8_t choice = input_byte(in);
     proxy->choice = (nc_proxy_choice)(choice & 3);
@@ -62,29 +61,29 @@ static void check_accepted(const nc_proxy *proxy) {
 }
 
 /// A copied text equals the given one; NULL only if there is none.
-static void check_text(const char *kept, nc_slice given) {
-    CHECK(kept != NULL ? nc_slice_is_equal(nc_slice_of(kept), given) : given.length == 0);
+static void check_text(const char *copy, nc_slice given) {
+    CHECK(copy != NULL ? nc_slice_is_equal(nc_slice_of(copy), given) : given.length == 0);
 }
 
-static void check_kept(const nc_proxy *proxy) {
+static void check_copy(const nc_proxy *proxy) {
     size_t bytes = nc_proxy_size(proxy);
     size_t of_nodes = proxy->header_count * sizeof(struct curl_slist);
     CHECK(bytes >= of_nodes);
     struct curl_slist *nodes = malloc(of_nodes + 1);
     char *storage = malloc(bytes - of_nodes + 1);
     char *at = storage;
-    nc_kept_proxy kept = {0};
+    nc_copied_proxy copy = {0};
     CHECK(nodes != NULL && storage != NULL);
-    nc_proxy_keep(&kept, proxy, nodes, &at);
+    nc_copied_proxy_fill(&copy, proxy, nodes, &at);
     CHECK(at <= storage + (bytes - of_nodes));
-    check_text(kept.url, proxy->url);
-    check_text(kept.except, proxy->except);
-    CHECK(kept.choice == proxy->choice && kept.uses_tunnel == proxy->uses_tunnel);
-    if (kept.credentials.schemes != 0) {
-        check_text(kept.credentials.user, proxy->credentials.user);
-        check_text(kept.credentials.password, proxy->credentials.password);
+    check_text(copy.url, proxy->url);
+    check_text(copy.except, proxy->except);
+    CHECK(copy.choice == proxy->choice && copy.uses_tunnel == proxy->uses_tunnel);
+    if (copy.credentials.schemes != 0) {
+        check_text(copy.credentials.user, proxy->credentials.user);
+        check_text(copy.credentials.password, proxy->credentials.password);
     }
-    const struct curl_slist *node = kept.headers;
+    const struct curl_slist *node = copy.headers;
     for (size_t i = 0; i < proxy->header_count; i++, node = node->next) {
         nc_slice name = proxy->headers[i].name;
         CHECK(node != NULL && strlen(node->data) > name.length && memcmp(node->data, name.data, name.length) == 0);
@@ -97,17 +96,17 @@ static void check_kept(const nc_proxy *proxy) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input in = input_init(data, size);
-    question asked;
+    proxy_input input_proxy;
     nc_error err;
-    read_question(&asked, &in);
+    read_proxy(&input_proxy, &in);
     err = (nc_error){0};
-    nc_status status = nc_check_proxy(&asked.proxy, &err);
+    nc_status status = nc_check_proxy(&input_proxy.proxy, &err);
     if (status == NC_OK) {
-        check_accepted(&asked.proxy);
-        check_kept(&asked.proxy);
+        check_accepted(&input_proxy.proxy);
+        check_copy(&input_proxy.proxy);
     } else {
         check_error(&err, status, size);
-        bool is_secret = asked.proxy.header_count == 0; // A field's name may be logged in every case.
+        bool is_secret = input_proxy.proxy.header_count == 0; // a message may contain the name of a field
         CHECK(!is_secret || strstr(err.message, "hunter2") == NULL);
     }
     input_deinit(&in);

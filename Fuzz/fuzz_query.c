@@ -1,7 +1,6 @@
-/// Covers: text/query.c text/flatten.c text/order.c text/params.c text/value_check.c text/number.c text/percent.c
+/// Covers: text/query.c text/flatten.c text/order.c text/params.c text/number.c text/percent.c
 ///
-/// A query, compared with an independent parser: the pairs that a server would read are those of a second walk over the
-/// tree.
+/// A query is parsed as a server would do it. The pairs must equal those of a second, independent walk over the tree.
 /// Input: the styles (a byte each: arrays, nested, order, booleans, spaces), a maximum (two bytes), a URL, then steps
 /// that build a tree: a byte for the kind, a name, and what the kind needs.
 #include "input.h"
@@ -26,13 +25,13 @@ typedef struct pairs {
     pair list[MAX_PAIRS];
     size_t count;
     nc_buf text;
-    /// A value cannot be written.
+    /// Whether a value cannot be written.
     bool is_bad;
-    /// A set occurred; its values are in canonical order.
+    /// Whether the tree has a set, whose values are in canonical order.
     bool has_set;
 } pairs;
 
-/* --- what should be read --- */
+/* --- the expected pairs --- */
 
 static void append_text(nc_buf *out, const nc_params_item *item, const nc_query_options *options, bool *is_bad) {
     char line[64] = {0};
@@ -120,7 +119,7 @@ static void expect_children(pairs *out, const nc_params_item *container, const n
     }
 }
 
-/* --- what is read --- */
+/* --- the pairs of the query --- */
 
 static unsigned digit_of(uint8_t byte) {
     CHECK((byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'F'));
@@ -130,7 +129,7 @@ static unsigned digit_of(uint8_t byte) {
 /// Parses application/x-www-form-urlencoded by WHATWG URL, 5.1.
 static void parse_query(pairs *out, nc_slice query, bool has_plus, bool has_commas) {
     nc_slice rest = query;
-    // Some parsers would treat it as the URL's '?'.
+    // Some parsers would skip a leading '?'.
     CHECK(query.length == 0 || query.data[0] != '?');
     while (rest.length > 0) {
         CHECK(out->count < MAX_PAIRS);
@@ -178,7 +177,7 @@ static void parse_query(pairs *out, nc_slice query, bool has_plus, bool has_comm
     }
 }
 
-/* --- comparing --- */
+/* --- comparison --- */
 
 static nc_slice name_of(const pairs *in, size_t at) {
     return nc_slice_make(in->text.data + in->list[at].name, in->list[at].name_length);
@@ -244,7 +243,7 @@ static int compare_units(nc_slice a, nc_slice b) {
     return has_a ? 1 : has_b ? -1 : 0;
 }
 
-/// A root without containers is sorted, and equal names keep their order.
+/// Checks that the pairs of a root without containers are sorted by name, and that equal names keep their order.
 static void check_sorted(const nc_params_item *root, const pairs *expected, const pairs *read) {
     nc_params_cursor cursor = nc_params_children(root);
     nc_params_item item;
@@ -332,7 +331,7 @@ static void check_bounded(const nc_params *params, const nc_query_options *optio
     nc_buf_deinit(&small);
 }
 
-/// Within a URL, the text before and after the query is unchanged, and no '?' is left alone.
+/// Checks that attaching a query leaves the rest of the URL unchanged, and adds no '?' for an empty query.
 static void check_attached(nc_slice url, nc_slice query) {
     nc_buf out = nc_buf_init(1 << 26);
     CHECK(nc_query_attach(&out, url, query, NULL) == NC_OK);
@@ -459,7 +458,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (status == NC_OK) {
         parse_query(&read, nc_buf_slice(&query), options.spaces == NC_SPACES_PLUS,
                     options.names.arrays == NC_ARRAYS_COMMA);
-        // One pair of an empty name without a value is an empty text, and reads as no pair.
+        // A single pair with an empty name and no value is written as an empty text, which has no pairs.
         if (query.length == 0 && expected.count == 1) {
             CHECK(!expected.list[0].has_value && expected.list[0].name_length == 0);
         } else {

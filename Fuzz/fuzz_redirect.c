@@ -1,11 +1,11 @@
-/// Covers: net/redirect.c net/url_text.c
+/// Covers: http/redirect.c http/url_text.c
 ///
 /// The target that nc_redirect_decide() chooses, checked by libcurl's URL parser and by the documented rules.
 /// Input: status, flags, redirects so far, their limit (a byte each), the requested URL, the Location field.
 #include "input.h"
 
-#include "net/description.h"
-#include "net/redirect.h"
+#include "request/request_copy.h"
+#include <netcore/redirect.h>
 
 #include <curl/curl.h>
 #include <netcore/url.h>
@@ -14,7 +14,7 @@
 
 static const uint16_t statuses[] = {301, 302, 303, 307, 308, 200, 300, 304, 305, 306, 399, 404, 100, 999, 0};
 
-/// The three parts that a connection uses, as the transfer itself derives them.
+/// The parts of a URL that determine its connection, as libcurl parses them.
 typedef struct origin {
     char *scheme;
     char *host;
@@ -45,8 +45,8 @@ static bool is_followable(const nc_redirect_question *question) {
            question->location.length > 0 && question->choice != NC_REDIRECTS_RETURN;
 }
 
-static void check_leads_on(const nc_redirect_answer *answer, const nc_buf *url, const nc_redirect_question *question,
-                           const char *asked) {
+static void check_followed(const nc_redirect_decision *answer, const nc_buf *url, const nc_redirect_question *question,
+                           const char *requested_url) {
     nc_request next = {.url = nc_buf_slice(url)};
     nc_error err;
     origin from = {0};
@@ -57,8 +57,8 @@ static void check_leads_on(const nc_redirect_answer *answer, const nc_buf *url, 
     CHECK(nc_request_check(&next, &err) == NC_OK);
     CHECK(!holds_any(next.url, "\r\n "));
     CHECK(url->capacity > url->length && url->data[url->length] == '\0');
-    bool is_parsed = parse_origin(&from, asked) && parse_origin(&to, (const char *)url->data);
-    if (!is_parsed) { // A host that libcurl rejects in a request.
+    bool is_parsed = parse_origin(&from, requested_url) && parse_origin(&to, (const char *)url->data);
+    if (!is_parsed) { // libcurl rejects this host in a request
         free_origin(&from);
         free_origin(&to);
         return;
@@ -73,7 +73,7 @@ static void check_leads_on(const nc_redirect_answer *answer, const nc_buf *url, 
     CHECK(!answer->changes_origin || !is_same);
     bool drops = question->status == 303 ? !question->is_head : question->status < 303 && question->is_post;
     CHECK(answer->becomes_get == drops);
-    const char *fragment = strchr(asked, '#');
+    const char *fragment = strchr(requested_url, '#');
     if (fragment != NULL && memchr(question->location.data, '#', question->location.length) == NULL) {
         size_t length = strlen(fragment);
         CHECK(url->length >= length && memcmp(url->data + url->length - length, fragment, length) == 0);
@@ -82,39 +82,39 @@ static void check_leads_on(const nc_redirect_answer *answer, const nc_buf *url, 
     free_origin(&to);
 }
 
-/// With the credentials of the requested URL, the next one names the same target, and only the credentials differ.
-static void check_credentials(nc_buf *url, const char *asked) {
+/// Checks that adding the requested URL's credentials to the next URL changes nothing else.
+static void check_credentials(nc_buf *url, const char *requested_url) {
     nc_error err = {.status = NC_OK, .offset = -1};
     origin from = {0};
     origin to = {0};
     size_t length = url->length;
-    nc_status status = nc_redirect_keep_credentials(url, nc_slice_of(asked), &err);
+    nc_status status = nc_redirect_keep_credentials(url, nc_slice_of(requested_url), &err);
     CHECK(status == NC_OK || (status == NC_ERR_BAD_REDIRECT && url->length == length));
     CHECK(url->length >= length && url->length <= NC_URL_MAX_BYTES && url->data[url->length] == '\0');
     nc_request next = {.url = nc_buf_slice(url)};
     CHECK(nc_request_check(&next, &err) == NC_OK);
-    bool is_parsed = parse_origin(&from, asked) && parse_origin(&to, (const char *)url->data);
+    bool is_parsed = parse_origin(&from, requested_url) && parse_origin(&to, (const char *)url->data);
     CHECK(!is_parsed || (strcmp(from.scheme, to.scheme) == 0 && strcmp(from.port, to.port) == 0));
     free_origin(&from);
     free_origin(&to);
 }
 
-static void check_decision(const nc_redirect_question *question, const char *asked) {
-    nc_redirect_answer answer;
+static void check_decision(const nc_redirect_question *question, const char *requested_url) {
+    nc_redirect_decision answer;
     nc_buf url = nc_buf_init(2 * NC_URL_MAX_BYTES);
     nc_error err = {.status = NC_OK, .offset = -1};
     nc_status status = nc_redirect_decide(&answer, &url, question, &err);
     bool is_spent = question->max_redirects == NC_NO_REDIRECTS || question->followed >= question->max_redirects;
     if (status != NC_OK) {
         check_error(&err, status, question->location.length);
-        CHECK(is_followable(question) && !answer.leads_on);
+        CHECK(is_followable(question) && !answer.is_redirect);
         CHECK(status == NC_ERR_TOO_MANY_REDIRECTS || status == NC_ERR_REDIRECT_REFUSED ||
               status == NC_ERR_BAD_REDIRECT);
         CHECK((status == NC_ERR_TOO_MANY_REDIRECTS) == is_spent);
-    } else if (answer.leads_on) {
-        check_leads_on(&answer, &url, question, asked);
+    } else if (answer.is_redirect) {
+        check_followed(&answer, &url, question, requested_url);
         if (!answer.changes_origin) {
-            check_credentials(&url, asked);
+            check_credentials(&url, requested_url);
         }
     } else {
         CHECK(!is_followable(question) && url.length == 0 && !answer.becomes_get && !answer.changes_origin);
@@ -144,11 +144,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     nc_request first = {.url = question.url};
     nc_error err;
     if (nc_request_check(&first, &err) == NC_OK) {
-        nc_buf asked = nc_buf_init(NC_URL_MAX_BYTES + 1);
-        nc_buf_append(&asked, question.url);
-        nc_buf_append_byte(&asked, 0);
-        check_decision(&question, (const char *)asked.data);
-        nc_buf_deinit(&asked);
+        nc_buf requested_url = nc_buf_init(NC_URL_MAX_BYTES + 1);
+        nc_buf_append(&requested_url, question.url);
+        nc_buf_append_byte(&requested_url, 0);
+        check_decision(&question, (const char *)requested_url.data);
+        nc_buf_deinit(&requested_url);
     }
     input_deinit(&in);
     CHECK(memory_live_blocks() == 0);

@@ -1,12 +1,12 @@
-/// Covers: json/shape.c json/shape_document.c json/shape_directives.c json/shape_words.c json/shape_node.h
-/// Covers: json/match.c json/match.h json/match_words.c json/shape_hooks.h json/decimal.c
+/// Covers: json/shape.c json/shape.h json/shape_builder.c json/shape_compile.c json/token_text.c
+/// Covers: json/shape_match.c json/shape_match.h json/shape_mismatch.c json/shape_scanner.c
 ///
 /// A shape and a text. The mismatches are the same for all cuts and all block implementations. They lie within the
 /// text, in order, and a text without mismatches is JSON. Input: options (one byte), a length of pieces (two bytes),
 /// the shape, the text.
 #include "input.h"
 
-#include "json/blocks.h"
+#include "json/scanner.h"
 
 #include <string.h>
 
@@ -88,14 +88,14 @@ static void check_text(nc_shape *shape, nc_slice text, uint8_t flags, size_t ste
     check_same(whole, &pieces);
     pieces = check(shape, text, &options, &json_options, 1);
     check_same(whole, &pieces);
-    for (size_t way = 0; way < nc_blocks_way_count; way++) {
-        if (nc_blocks_ways[way].is_possible()) {
-            nc_blocks_choose(&nc_blocks_ways[way]);
+    for (size_t scanner = 0; scanner < nc_block_scanner_count; scanner++) {
+        if (nc_block_scanners[scanner].is_supported()) {
+            nc_block_scanner_select(&nc_block_scanners[scanner]);
             pieces = check(shape, text, &options, &json_options, text.length + 1);
             check_same(whole, &pieces);
         }
     }
-    nc_blocks_choose(NULL);
+    nc_block_scanner_select(NULL);
     nc_buf_deinit(&whole.lines);
 }
 

@@ -1,11 +1,11 @@
-/// Files of a store from untrusted sources. Whatever an entry's file contains, the result is a miss or a complete entry
-/// with valid checksums.
+/// Files of a store from untrusted sources. For any contents of an entry's file, the result is a miss or a complete
+/// entry with valid checksums.
 /// Covers: store/format.c store/load.c store/checksum.c
 #include "input.h"
 
 #include "digest/seal.h"
 #include "store/format.h"
-#include "store/state.h"
+#include "store/internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const nc_store_draft drafts[2] = {
     {.key = {(const uint8_t *)"key", 3}, .host = {(const uint8_t *)"host", 4}, .lifetime_ms = 1000000000000},
 };
 
-/* --- files that are a file each: they live in memory --- */
+/* --- file operations on one file in memory --- */
 
 static nc_slice content;
 static size_t position;
@@ -64,7 +64,7 @@ static int memory_open_at(void *ctx, int directory_fd, const char *name, int fla
     return must_fail(OPEN_FAILS) ? -1 : 1000;
 }
 
-/// Short reads too. The first one never ends where an entry could.
+/// Reads, also fewer bytes than requested. The first read never ends where an entry could end.
 static ssize_t memory_read(void *ctx, int fd, void *bytes, size_t length) {
     (void)ctx;
     (void)fd;
@@ -165,7 +165,7 @@ static void check_status(nc_status status, const nc_error *err) {
     CHECK(is_defined);
 }
 
-/// The pieces equal the whole entry, if that was found.
+/// Checks that the pieces of a reader equal the whole entry if that was found.
 static void check_reader(nc_store *store, const nc_store_entry *whole) {
     nc_store_reader *reader = NULL;
     nc_store_entry entry = {.found = NC_STORE_MISS};
@@ -216,15 +216,15 @@ static void check_head(nc_slice key, nc_slice host) {
     CHECK(status == (key.length == 0 ? NC_ERR_USAGE : NC_OK));
     if (status == NC_OK) {
         nc_entry_head_write(header, &head);
-        nc_entry_head_seal_off(header, host);
+        nc_entry_head_write_checksum(header, host);
         CHECK(nc_entry_head_read(&again, header) && memcmp(&head, &again, sizeof head) == 0);
-        // The key is not empty. If it is the host, an empty text differs from it.
+        // A text that differs from the host: the key, or if the two are equal, an empty one.
         nc_slice other = nc_slice_is_equal(key, host) ? nc_slice_of("") : key;
         CHECK(nc_entry_head_is_whole(header, host) && !nc_entry_head_is_whole(header, other));
     }
     if (nc_checksum_blocks_native() != NULL) {
-        uint32_t native[NC_CHECKSUM_LANES] = {1, 2, 3, 4};
-        uint32_t portable[NC_CHECKSUM_LANES] = {1, 2, 3, 4};
+        uint32_t native[NC_CHECKSUM_SUMS] = {1, 2, 3, 4};
+        uint32_t portable[NC_CHECKSUM_SUMS] = {1, 2, 3, 4};
         nc_checksum_blocks_native()(native, key.data, key.length / NC_CHECKSUM_BLOCK_BYTES);
         nc_checksum_blocks_portable(portable, key.data, key.length / NC_CHECKSUM_BLOCK_BYTES);
         CHECK(memcmp(native, portable, sizeof native) == 0);
@@ -249,8 +249,8 @@ static void look_up_changed(nc_store *store, input *in) {
                 nc_checksum_update(&sum, nc_slice_make(file.data + front, file.length - front));
                 nc_checksum_finish(head.body_check, &sum);
                 nc_entry_head_write(file.data, &head);
-                nc_entry_head_seal_off(file.data,
-                                       nc_slice_make(file.data + NC_ENTRY_HEADER_BYTES, front - NC_ENTRY_HEADER_BYTES));
+                nc_entry_head_write_checksum(
+                    file.data, nc_slice_make(file.data + NC_ENTRY_HEADER_BYTES, front - NC_ENTRY_HEADER_BYTES));
             }
         }
     }
@@ -267,11 +267,11 @@ static void write_seeds(const char *corpus) {
         nc_store *store = stores[i / 2];
         const nc_store_draft *draft = &drafts[i % 2];
         CHECK(nc_store_put(store, draft, nc_slice_make(body, i % 2 == 0 ? 5 : 300), NULL) == NC_OK);
-        nc_places places;
+        nc_store_candidates candidates;
         char name[NC_ENTRY_NAME_BYTES];
         char path[512];
-        CHECK(nc_store_locate(&places, store, draft->key, NULL) == NC_OK);
-        nc_entry_name_format(name, &places.name);
+        CHECK(nc_store_locate(&candidates, store, draft->key, NULL) == NC_OK);
+        nc_entry_name_format(name, &candidates.name);
         snprintf(path, sizeof path, "%s/%s", directory, name);
         FILE *from = fopen(path, "rb");
         snprintf(path, sizeof path, "%s/entry-%zu", corpus, i);

@@ -7,7 +7,8 @@
 #include <netcore/url.h>
 #include <string.h>
 
-/// Split by the pattern of RFC 3986, appendix B. The delimiter determines `has_`.
+/// A URL reference, split by the regular expression of RFC 3986, appendix B. A `has_` field is true if the delimiter is
+/// present.
 typedef struct pieces {
     nc_slice scheme;
     nc_slice authority;
@@ -163,7 +164,7 @@ static void check_bounded(nc_slice result, nc_slice base, nc_slice reference, si
     if (status == NC_OK) {
         CHECK(nc_slice_is_equal(nc_slice_make(small.data + 1, small.length - 1), result));
     } else {
-        // Bytes that are removed later need their room at first.
+        // Dot segments that are removed later need room first.
         CHECK(status == NC_ERR_TOO_LARGE && small.length == before);
         CHECK(max_bytes < 1 + result.length || max_bytes < 1 + base.length + reference.length + 4);
     }

@@ -61,7 +61,7 @@ static void check_again(nc_slice url) {
     nc_buf_deinit(&again);
 }
 
-/// If the base's path is kept, a path without dots comes after the whole base.
+/// Checks that a path without dots is appended to the whole base if the base's path is kept.
 static void check_kept(nc_slice url, nc_slice base, nc_slice path) {
     if (path.length == 0 || path.data[0] != '/' || memchr(path.data, '.', path.length) != NULL ||
         holds_any(base, "?#%.")) {

@@ -32,9 +32,9 @@ void input_deinit(input *in);
 uint8_t input_byte(input *in);
 /// Returns two bytes as a big-endian number.
 uint32_t input_number(input *in);
-/// Returns the bytes up to the next separator, copied exactly. The separator is dropped.
+/// Returns the bytes up to the next separator, copied to a block of exactly their length. The separator is dropped.
 nc_slice input_piece(input *in);
-/// Returns the remaining bytes, copied exactly.
+/// Returns the remaining bytes, copied to a block of exactly their length.
 nc_slice input_rest(input *in);
 
 /// Counts the library's blocks from now on, and moves every block that grows.
@@ -47,7 +47,7 @@ size_t memory_live_blocks(void);
 size_t utf8_span_by_decoding(nc_slice text);
 /// Returns true if `text` contains one of the bytes of the NUL-terminated `set`, or a NUL.
 bool holds_any(nc_slice text, const char *set);
-/// Checks the contract of every nc_error: its status, one clean line, an offset of -1 or at most `max_offset`.
+/// Checks an nc_error: its status, a message of one printable line, an offset of -1 or at most `max_offset`.
 void check_error(const nc_error *err, nc_status status, size_t max_offset);
 
 /// Ends the program, and prints the position and the text of the condition.

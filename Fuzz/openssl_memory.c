@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// This file writes to poisoned memory, and is not fuzzed itself.
+// This file writes to memory that it has poisoned, and its coverage does not guide the fuzzer.
 #pragma clang attribute push(__attribute__((no_sanitize("address", "coverage"))), apply_to = function)
 
 enum {
@@ -96,7 +96,8 @@ static void release(void *memory, const char *file, int line) {
         return;
     }
     block *one = (block *)memory - 1;
-    // A block whose first byte is not poisoned is in use: neither freed twice nor within another one.
+    // The first byte of a block in use is not poisoned. A poisoned one means that the block was freed twice or that the
+    // address is within another block.
     CHECK(!__asan_address_is_poisoned(memory) && one->size <= SIZE_COUNT);
     live--;
     if (one->size == SIZE_COUNT) {

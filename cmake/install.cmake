@@ -4,8 +4,22 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS netcore_shared EXPORT netcore-shared)
 install(TARGETS netcore_static EXPORT netcore-static)
-install(FILES include/netcore.h include/netcore.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${netcore_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/netcore)
+install(FILES include/netcore.h bindings/cpp/netcore.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${netcore_headers} bindings/cpp/netcore/client.hpp bindings/cpp/netcore/netcore.hpp
+    bindings/cpp/netcore/websocket.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/netcore)
+
+if(NETCORE_CJSON)
+    install(TARGETS netcore_cjson_shared EXPORT netcore-cjson-shared)
+    install(TARGETS netcore_cjson_static EXPORT netcore-cjson-static)
+    install(FILES Sources/CNetCJSON/include/netcore/cjson.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/netcore)
+endif()
+
+if(NETCORE_REDIS)
+    install(TARGETS netcore_redis_shared EXPORT netcore-redis-shared)
+    install(TARGETS netcore_redis_static EXPORT netcore-redis-static)
+    install(FILES Sources/CNetRedis/include/netcore/redis.h Sources/CNetRedis/include/netcore/redis_subscription.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/netcore)
+endif()
 
 # --- CMake ---
 
@@ -13,6 +27,12 @@ set(netcore_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/netcore)
 # Two files, so that who links the shared library needs no development files of what is underneath.
 foreach(kind IN ITEMS shared static)
     install(EXPORT netcore-${kind} NAMESPACE netcore:: DESTINATION ${netcore_cmake_dir})
+    if(NETCORE_CJSON)
+        install(EXPORT netcore-cjson-${kind} NAMESPACE netcore:: DESTINATION ${netcore_cmake_dir})
+    endif()
+    if(NETCORE_REDIS)
+        install(EXPORT netcore-redis-${kind} NAMESPACE netcore:: DESTINATION ${netcore_cmake_dir})
+    endif()
 endforeach()
 configure_package_config_file(cmake/netcore-config.cmake.in netcore-config.cmake INSTALL_DESTINATION ${netcore_cmake_dir})
 # Not one of CMake's own: they refuse every range that goes beyond one interface, though its caller says to know several.
@@ -71,3 +91,38 @@ Libs.private: @netcore_pc_libs@
 Cflags: -I${includedir}
 ]])
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/netcore.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(NETCORE_CJSON)
+    file(CONFIGURE OUTPUT netcore_cjson.pc @ONLY CONTENT [[
+prefix=@netcore_pc_prefix@
+libdir=@netcore_pc_libdir@
+includedir=@netcore_pc_includedir@
+
+Name: netcore_cjson
+Description: JSON of libnetcore as trees of cJSON
+Version: @PROJECT_VERSION@
+Requires: netcore = @PROJECT_VERSION@, libcjson >= 1.7.14
+Libs: -L${libdir} -lnetcore_cjson
+Libs.private: -lm
+Cflags: -I${includedir}
+]])
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/netcore_cjson.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
+if(NETCORE_REDIS)
+    file(CONFIGURE OUTPUT netcore_redis.pc @ONLY CONTENT [[
+prefix=@netcore_pc_prefix@
+libdir=@netcore_pc_libdir@
+includedir=@netcore_pc_includedir@
+
+Name: netcore_redis
+Description: A client of Redis and Valkey on libnetcore
+Version: @PROJECT_VERSION@
+Requires: netcore = @PROJECT_VERSION@
+Requires.private: hiredis >= 0.14, openssl >= @netcore_openssl_floor@
+Libs: -L${libdir} -lnetcore_redis
+Libs.private: -pthread
+Cflags: -I${includedir}
+]])
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/netcore_redis.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -5,9 +5,14 @@
 #include <netcore/base.h>
 #include <netcore/body_source.h>
 #include <netcore/bytes.h>
+#include <netcore/cache_functions.h>
 #include <netcore/cache_key.h>
+#include <netcore/cache_rules.h>
+#include <netcore/cache_store.h>
 #include <netcore/certificate.h>
 #include <netcore/charset.h>
+#include <netcore/client.h>
+#include <netcore/content_range.h>
 #include <netcore/cookies.h>
 #include <netcore/credentials.h>
 #include <netcore/digest.h>
@@ -20,10 +25,11 @@
 #include <netcore/gzip.h>
 #include <netcore/header.h>
 #include <netcore/hooks.h>
+#include <netcore/http_cache.h>
 #include <netcore/json.h>
 #include <netcore/json_writer.h>
 #include <netcore/media_type.h>
-#include <netcore/memory_cache.h>
+#include <netcore/method.h>
 #include <netcore/multipart.h>
 #include <netcore/params.h>
 #include <netcore/parts.h>
@@ -32,8 +38,11 @@
 #include <netcore/printable.h>
 #include <netcore/proxy.h>
 #include <netcore/query.h>
+#include <netcore/redirect.h>
 #include <netcore/request.h>
 #include <netcore/response.h>
+#include <netcore/retry.h>
+#include <netcore/schema.h>
 #include <netcore/secret_name.h>
 #include <netcore/shape.h>
 #include <netcore/state_file.h>
@@ -41,10 +50,13 @@
 #include <netcore/store.h>
 #include <netcore/store_walk.h>
 #include <netcore/trace.h>
+#include <netcore/trailers.h>
 #include <netcore/transfers.h>
 #include <netcore/trust.h>
+#include <netcore/trust_result.h>
 #include <netcore/trust_rules.h>
-#include <netcore/trust_verdict.h>
+#include <netcore/trust_session.h>
 #include <netcore/url.h>
+#include <netcore/websocket.h>
 
 #endif

@@ -1,12 +1,12 @@
-# The comparisons of a C source, one on each line as LINE COLUMN OPERATOR OPPOSITE; or, with line and column set, the
-# source with that one turned into its opposite. Called by script/torture mutate.
+# Lists the comparisons of a C source, one per line, as LINE COLUMN OPERATOR OPPOSITE. If `line` and `column` are set,
+# prints the source with that comparison replaced by its opposite. Called by script/torture mutate.
 
 function opposite(operator) {
     return operator == "==" ? "!=" : operator == "!=" ? "==" : operator == "<" ? ">=" : operator == ">" ? "<=" : \
         operator == "<=" ? ">" : "<"
 }
 
-# Goes through one line of code; what stands in literals and comments is none.
+# Finds the comparisons of one line. Literals and comments are skipped.
 function scan(text,    at, two, one, quote, operator) {
     for (at = 1; at <= length(text); at++) {
         one = substr(text, at, 1)

@@ -23,7 +23,7 @@ typedef struct client {
     bool uploads;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    bool is_resting;
+    bool is_paused_reading;
     bool is_over;
     bool is_whole;
 } client;
@@ -35,17 +35,17 @@ static void tell(client *self, bool *what) {
     pthread_mutex_unlock(&self->mutex);
 }
 
-static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+static nc_action on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
     client *self = ctx;
     (void)id;
     self->received += bytes.length;
     if (!self->rests || bytes.length < self->until_rest) {
         self->until_rest -= self->rests ? bytes.length : 0;
-        return NC_CONTINUE;
+        return NC_ACTION_CONTINUE;
     }
     self->until_rest = REST_BYTES;
-    tell(self, &self->is_resting);
-    return NC_PAUSE;
+    tell(self, &self->is_paused_reading);
+    return NC_ACTION_PAUSE;
 }
 
 static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
@@ -65,11 +65,11 @@ static void wait_for_end(client *self, nc_transfer_id id) {
     const struct timespec rest = {.tv_nsec = REST_NS};
     pthread_mutex_lock(&self->mutex);
     while (!self->is_over) {
-        if (!self->is_resting) {
+        if (!self->is_paused_reading) {
             pthread_cond_wait(&self->changed, &self->mutex);
             continue;
         }
-        self->is_resting = false;
+        self->is_paused_reading = false;
         pthread_mutex_unlock(&self->mutex);
         nanosleep(&rest, NULL);
         nc_engine_resume(self->engine, id);

@@ -2,7 +2,7 @@
  *
  *     entries PEER TASK BYTES ENTRIES[:DRAWN] COUNT DIRECTORY
  *
- * PEER: store, sealed, memory (nothing on the disk), plain (files by name, written aside and renamed) or sqlite (WAL).
+ * PEER: store, sealed, plain (files by name, written aside and renamed) or sqlite (WAL).
  * TASK: get, put, or put-synced (fsync before the rename; SQLite's synchronous=FULL). ENTRIES are stored first. Then
  * COUNT puts or gets are measured, of entries drawn at random from all, or from the first DRAWN. Prints "cpu=… wall_s=…
  * rss_kb=…", cpu in microseconds of user and system time per operation.
@@ -32,7 +32,6 @@ typedef struct bench {
     uint8_t *body;
     uint8_t *into;
     nc_store *store;
-    nc_memory_cache *memory;
     nc_buf room;
     int directory_fd;
 #ifdef WITH_SQLITE
@@ -90,30 +89,6 @@ static void store_get(bench *on, const char *key) {
     if (nc_store_get(&entry, on->store, nc_slice_of(key), &on->room, NULL) != NC_OK || entry.body.length != on->bytes) {
         fail("a get");
     }
-}
-
-/* --- memory --- */
-
-static void memory_open(bench *on) {
-    nc_memory_cache_options options = {.hard_limit_bytes = UINT64_C(1) << 40};
-    if (nc_memory_cache_new(&on->memory, &options, NULL) != NC_OK) {
-        fail("opening");
-    }
-}
-
-static void memory_put(bench *on, const char *key) {
-    nc_store_draft draft = {.key = nc_slice_of(key), .metadata = nc_slice_of("status=200")};
-    if (nc_memory_cache_put(on->memory, &draft, nc_slice_make(on->body, on->bytes), NULL) != NC_OK) {
-        fail("a put");
-    }
-}
-
-static void memory_get(bench *on, const char *key) {
-    const nc_memory_value *value = nc_memory_cache_get(on->memory, nc_slice_of(key));
-    if (value == NULL || nc_memory_value_body(value).length != on->bytes) {
-        fail("a get");
-    }
-    nc_memory_value_release(value);
 }
 
 /* --- plain files --- */
@@ -185,8 +160,9 @@ static void sqlite_get(bench *on, const char *key) {
 #endif
 
 static const peer peers[] = {
-    {"store", store_open, store_put, store_get},     {"sealed", sealed_open, store_put, store_get},
-    {"memory", memory_open, memory_put, memory_get}, {"plain", plain_open, plain_put, plain_get},
+    {"store", store_open, store_put, store_get},
+    {"sealed", sealed_open, store_put, store_get},
+    {"plain", plain_open, plain_put, plain_get},
 #ifdef WITH_SQLITE
     {"sqlite", sqlite_open, sqlite_put, sqlite_get},
 #endif
@@ -212,7 +188,7 @@ static double wall_now(void) {
 }
 
 static void name_key(char key[KEY_BYTES], unsigned long number) {
-    // The length of a short request's canonical form.
+    // The key is as long as the canonical form of a short request.
     snprintf(key, KEY_BYTES, "GET-example.com-v1-cities-count-10-entry-%lu", number);
 }
 
@@ -226,7 +202,7 @@ static void run(bench *on, const peer *who) {
         who->put(on, key);
     }
     void (*what)(bench *, const char *) = strcmp(on->task, "get") == 0 ? who->get : who->put;
-    // Every peer has the same draws. The first tenth is not measured.
+    // The random draws are the same for every peer. The first tenth of the operations warms up and is not measured.
     unsigned long warm_up = on->count / 10;
     double cpu = 0;
     double wall = 0;

@@ -8,8 +8,8 @@ set -eu
 name=cache
 here=Benchmarks/cache
 . Benchmarks/setup.sh
-all_rows="hit-1k get-1k get-4k get-1m put-4k put-64k put-1m put-4k-synced get-many put-many"
-all_peers="plain store sealed memory agent stub sqlite"
+all_rows="hit-1k disk-hit-1k disk-hit-1m get-1k get-4k get-1m put-4k put-64k put-1m put-4k-synced get-many put-many"
+all_peers="plain store sealed agent stub sqlite"
 
 usage() {
     cat <<END
@@ -19,10 +19,12 @@ usage: script/bench cache [--rounds N] [--operations N] [--only PEER,..] [--rows
   --operations N   gets of a row; puts and large bodies are fewer (100000)
   --only PEER,..   of: $all_peers
                    (plain: open+read+close; write aside and rename. sqlite: one table, WAL, prepared statements;
-                   memory: nc_memory_cache; agent: the Caching interceptor over a MemoryCacheStore;
+                   agent: the Caching interceptor over a MemoryCacheStore;
                    stub: agent.send() without a cache)
   --rows ROW,..    of: $all_rows
-                   (hit-1k: agent.send() with a hit in memory, and the same without a cache over a stub;
+                   (disk-hit-*: the lookup, decision and response of the HTTP cache in C for an entry on the disk,
+                   without a network and the client's thread, beside nc_store_get() of the same entry;
+                   hit-1k: agent.send() with a hit in memory, and the same without a cache over a stub;
                    *-many: 1 KiB entries drawn at random, of 100, of 100 among 100,000, and of 100,000)
   --markdown FILE  writes the table there too, with the machine and the versions
 
@@ -47,6 +49,7 @@ else
 fi
 # shellcheck disable=SC2086
 compile_with_core bench-entries "$here/entries.c" $sqlite_flags
+compile_with_core bench-hits "$here/hits.c" -ISources/CNetCore
 # shellcheck disable=SC2086
 { is_among agent $peers || is_among stub $peers; } && build_swift bench-cache
 TMPDIR=${NETKIT_BENCH_DIR:-${TMPDIR:-/tmp}}
@@ -73,9 +76,27 @@ run_many() { # ROW ROUND PEER
     one_run "$1" "$2" "$3-100000" "$3" "$task" 1024 100000 "$count" "$3-100" "$aim"
 }
 
+run_hits() { # ROW ROUND
+    bytes=1024 count=$operations
+    [ "$1" = disk-hit-1k ] || bytes=1048576 count=$((operations / 100 + 1))
+    base=- aim=-
+    for task in get hit; do
+        line=$(timeout --foreground 900 $pin_client "$out/bench-hits" "$task" "$bytes" "$count" "$work/place") ||
+            fail "$task failed in row $1"
+        rm -rf "$work/place"
+        echo "row=$1 round=$2 name=$task base=$base aim=$aim rss_aim_mib=- $line" >>"$work/results"
+        base=get aim=ratio:1.3
+    done
+}
+
 run_peer() { # ROW ROUND PEER
     base=plain aim=-
     case $1:$3 in
+    disk-hit-*:store)
+        run_hits "$1" "$2"
+        return
+        ;;
+    disk-hit-*) return ;;
     hit-1k:agent | hit-1k:stub)
         line=$(timeout --foreground 900 $pin_client "$swift_bin/bench-cache" "$operations" "$3") ||
             fail "$3 failed in row $1"
@@ -84,13 +105,13 @@ run_peer() { # ROW ROUND PEER
         echo "row=$1 round=$2 name=$3 base=- aim=$aim rss_aim_mib=- $line" >>"$work/results"
         return
         ;;
-    hit-1k:* | *:agent | *:stub | put-*-synced:memory | get-1m:memory | put-1m:memory) return ;;
+    hit-1k:* | *:agent | *:stub) return ;;
     esac
     # shellcheck disable=SC2086
     is_among plain $peers || base=-
     case $1 in
     get-many | put-many)
-        [ "$3" = sealed ] || [ "$3" = memory ] || run_many "$@"
+        [ "$3" = sealed ] || run_many "$@"
         return
         ;;
     esac
@@ -105,7 +126,6 @@ run_peer() { # ROW ROUND PEER
     *-synced) task=put-synced count=$((operations / 1000 + 1)) ;;
     esac
     case $1:$3 in
-    get-1k:memory) aim=cpu:1.0 ;;
     get-1k:store | put-64k:store) [ "$base" = - ] || aim=ratio:1.5 ;;
     esac
     one_run "$1" "$2" "$3" "$3" "$task" "$bytes" 100 "$count" "$base" "$aim"

@@ -1,5 +1,5 @@
-/// The cache key of a request whose canonical form has about 200 bytes, beside a bare EVP_Digest() of that form with a
-/// fetched MD5. A run in which the library allocates is a failure.
+/// Computes the cache key of a request whose canonical form has about 200 bytes. The peer computes only the MD5 of that
+/// form (EVP_Digest() with a fetched algorithm). The benchmark fails if the library allocates.
 #include "rows.h"
 
 #include <netcore.h>

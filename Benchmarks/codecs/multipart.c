@@ -1,4 +1,5 @@
-/// A form of 100 small fields beside curl_formadd() and curl_formget(); a file part of 1 GiB beside plain read(2).
+/// Writes a form of 100 small fields (peer: curl_formadd() and curl_formget()), and reads a form with a file of 1 GiB
+/// (peer: plain read(2)).
 #include "rows.h"
 
 // Deprecated since 7.56, but libcurl has no other way to write a form into memory.

@@ -15,7 +15,7 @@ typedef struct work {
     uint8_t copy[NC_PERCENT_ROOM(LONGEST)];
     size_t length;
     nc_buf buf;
-    nc_percent_way way;
+    nc_percent_kernel way;
 } work;
 
 static void escape(void *ctx, size_t times) {
@@ -53,7 +53,7 @@ static void escape_one_way(void *ctx, size_t times) {
     }
 }
 
-/// The escaped bytes: none; about every fourth; all.
+/// Texts in which no byte, about every fourth byte, or every byte is escaped.
 static const struct {
     const char *name;
     const char *pattern;
@@ -89,8 +89,8 @@ int main(int argc, char **argv) {
         rows_measure(row, "curl_easy_escape", "", escape_by_curl, &in);
         rows_measure(row, "netkit", "ns:12", escape, &in);
     }
-    nc_percent_named_way ways[4];
-    size_t count = nc_percent_ways(ways);
+    nc_percent_named_kernel ways[4];
+    size_t count = nc_percent_kernels(ways);
     static const size_t lengths[] = {4, 8, 12, 16, 24, 40};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         fill(&in, texts[1].pattern, lengths[i]);
@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
         in.way = ways[0].escape;
         rows_measure(row, "scalar", "", escape_one_way, &in);
         in.way = ways[count - 1].escape;
-        // Short input uses the scalar version anyway, so the two differ only by the clock's error.
+        // For short input both are the scalar version, so they differ only by errors of measurement.
         const char *aim = lengths[i] < NC_PERCENT_FEW ? "" : "within:1:scalar";
         rows_measure(row, ways[count - 1].name, aim, escape_one_way, &in);
     }

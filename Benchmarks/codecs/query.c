@@ -1,4 +1,4 @@
-/// Eight fields to a complete query, beside the same text made with curl_easy_escape() and sorted by hand.
+/// Encodes eight fields to a complete query. The peer makes the same text with curl_easy_escape() from sorted fields.
 #include "rows.h"
 
 #include <curl/curl.h>

@@ -21,7 +21,7 @@ typedef void (*rows_fn)(void *ctx, size_t times);
 /// Reads the round and the time for a row and peer from the command line: "ROUND MILLISECONDS".
 void rows_begin(int argc, char **argv);
 
-/// Measures and prints a line: the least of several samples, in CPU time of this thread. `aims` is "" for none.
+/// Measures and prints a line: the smallest of several samples, in CPU time of this thread. `aims` is "" for none.
 void rows_measure(const char *row, const char *peer, const char *aims, rows_fn work, void *ctx);
 
 /// Prints the line of a time that the caller measured. An `rss_kib` of 0 is not shown.

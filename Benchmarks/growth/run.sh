@@ -57,7 +57,7 @@ write_servers() {
 END
 }
 
-# Ten thousand connections need ten thousand descriptors, in the server too.
+# Ten thousand connections need ten thousand descriptors each in the client and in the server.
 ulimit -S -n 30000 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
 find_nginx
 begin_work
@@ -120,7 +120,7 @@ run_body() { # ROUND PEER
 
 run_entries() { # ROUND PEER
     for entries in 100 1000 10000 100000 1000000; do
-        # Every run stores a million entries first, so one run is enough.
+        # Storing a million entries takes long, so this size is measured in one round only.
         [ "$entries" -lt 1000000 ] || [ "$1" = 1 ] || continue
         mkdir "$work/place"
         # shellcheck disable=SC2086

@@ -1,6 +1,7 @@
-/// NetKit's peer: core check|shape|pieces|shape-pieces|duplicates DOCUMENT [SHAPE] [WAY].
+/// The program that measures NetKit: core check|shape|schema|pieces|shape-pieces|duplicates DOCUMENT
+/// [SHAPE or SCHEMA] [BLOCK-SCANNER].
 #include "timing.h"
-#include "json/blocks.h"
+#include "json/scanner.h"
 
 #include <netcore.h>
 
@@ -35,7 +36,7 @@ static int once(void *ctx, const document *doc) {
 
 int main(int count, char **arguments) {
     if (count > 1 && strcmp(arguments[1], "--which") == 0) {
-        printf("blocks by %s\n", nc_blocks_best()->name);
+        printf("blocks by %s\n", nc_block_scanner_best()->name);
         return 0;
     }
     if (count < 3) {
@@ -50,13 +51,20 @@ int main(int count, char **arguments) {
             nc_json_new_matching(&one.json, one.shape, NULL, NULL, NULL) != NC_OK) {
             return 3;
         }
+    } else if (strcmp(mode, "schema") == 0 && count > 3) {
+        document text = read_document(arguments[3]);
+        nc_schema *schema = NULL;
+        if (nc_schema_compile(&schema, nc_slice_make(text.bytes, text.length), NULL, NULL) != NC_OK ||
+            nc_json_new_with_schema(&one.json, schema, NULL, NULL, NULL) != NC_OK) {
+            return 3;
+        }
     } else if (strcmp(mode, "pieces") == 0 && nc_json_new(&one.json, NULL, NULL) != NC_OK) {
         return 3;
     }
     one.options.refuses_duplicate_names = strcmp(mode, "duplicates") == 0;
-    for (size_t i = 0; i < nc_blocks_way_count && count > 4; i++) {
-        if (strcmp(arguments[4], nc_blocks_ways[i].name) == 0 && nc_blocks_ways[i].is_possible()) {
-            nc_blocks_choose(&nc_blocks_ways[i]);
+    for (size_t i = 0; i < nc_block_scanner_count && count > 4; i++) {
+        if (strcmp(arguments[4], nc_block_scanners[i].name) == 0 && nc_block_scanners[i].is_supported()) {
+            nc_block_scanner_select(&nc_block_scanners[i]);
         }
     }
     time_document(&doc, once, &one);

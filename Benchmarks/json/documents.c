@@ -324,7 +324,66 @@ static void small(void) {
     close_container('}');
 }
 
-static void write_file(const char *folder, const char *name, void (*write)(void), const char *shape) {
+/* --- schemas: what the shapes say, as JSON Schema --- */
+
+static const char tweets_schema[] =
+    "{\"type\":\"object\",\"properties\":{\"statuses\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"p"
+    "roperties\":{\"created_at\":{\"type\":\"string\"},\"id\":{\"type\":\"integer\"},\"id_str\":{\"type\":\"s"
+    "tring\"},\"text\":{\"type\":\"string\"},\"truncated\":{\"type\":\"boolean\"},\"in_reply_to_screen_name\""
+    ":{\"type\":[\"string\",\"null\"]},\"user\":{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"integ"
+    "er\"},\"name\":{\"type\":\"string\"},\"screen_name\":{\"type\":\"string\"},\"description\":{\"type\":\"s"
+    "tring\"},\"url\":{\"type\":[\"string\",\"null\"]},\"followers_count\":{\"type\":\"integer\"},\"friends_c"
+    "ount\":{\"type\":\"integer\"},\"created_at\":{\"type\":\"string\"},\"verified\":{\"type\":\"boolean\"},"
+    "\"profile_image_url\":{\"type\":\"string\"},\"following\":{\"type\":\"boolean\"}},\"required\":[\"id\","
+    "\"name\",\"screen_name\",\"description\",\"url\",\"followers_count\",\"friends_count\",\"created_at\",\""
+    "verified\",\"profile_image_url\"]},\"retweet_count\":{\"type\":\"integer\"},\"entities\":{\"type\":\"obj"
+    "ect\",\"properties\":{\"user_mentions\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties"
+    "\":{\"screen_name\":{\"type\":\"string\"},\"indices\":{\"type\":\"array\",\"items\":{\"type\":\"integer"
+    "\"}}},\"required\":[\"screen_name\",\"indices\"]}}},\"required\":[\"user_mentions\"]},\"lang\":{\"type\""
+    ":\"string\"}},\"required\":[\"created_at\",\"id\",\"id_str\",\"text\",\"truncated\",\"in_reply_to_screen"
+    "_name\",\"user\",\"retweet_count\",\"entities\"]}},\"search_metadata\":{\"type\":\"object\",\"properties"
+    "\":{\"count\":{\"type\":\"integer\"}},\"required\":[\"count\"]}},\"required\":[\"statuses\",\"search_met"
+    "adata\"]}";
+
+static const char catalogue_schema[] =
+    "{\"type\":\"object\",\"properties\":{\"performances\":{\"type\":\"array\",\"items\":{\"type\":\"object\""
+    ",\"properties\":{\"eventId\":{\"type\":\"integer\"},\"id\":{\"type\":\"integer\"},\"logo\":{\"type\":[\""
+    "string\",\"null\"]},\"name\":{\"type\":[\"string\",\"null\"]},\"prices\":{\"type\":\"array\",\"items\":{"
+    "\"type\":\"object\",\"properties\":{\"amount\":{\"type\":\"integer\"},\"seatCategoryId\":{\"type\":\"int"
+    "eger\"}},\"required\":[\"amount\",\"seatCategoryId\"]}},\"seatCategories\":{\"type\":\"array\",\"items\""
+    ":{\"type\":\"object\",\"properties\":{\"areas\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"pro"
+    "perties\":{\"areaId\":{\"type\":\"integer\"},\"blockIds\":{\"type\":\"array\"}},\"required\":[\"areaId\""
+    ",\"blockIds\"]}},\"seatCategoryId\":{\"type\":\"integer\"}},\"required\":[\"areas\",\"seatCategoryId\"]}"
+    "},\"start\":{\"type\":\"integer\"},\"venueCode\":{\"type\":\"string\"}},\"required\":[\"eventId\",\"id\""
+    ",\"logo\",\"name\",\"prices\",\"seatCategories\",\"start\",\"venueCode\"]}}},\"required\":[\"performance"
+    "s\"]}";
+
+static const char coordinates_schema[] =
+    "{\"type\":\"object\",\"properties\":{\"type\":{\"type\":\"string\"},\"features\":{\"type\":\"array\",\"i"
+    "tems\":{\"type\":\"object\",\"properties\":{\"type\":{\"type\":\"string\"},\"geometry\":{\"type\":\"obje"
+    "ct\",\"properties\":{\"type\":{\"type\":\"string\"},\"coordinates\":{\"type\":\"array\",\"items\":{\"typ"
+    "e\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}}}}},\"required\":[\"type\","
+    "\"coordinates\"]}},\"required\":[\"type\",\"geometry\"]}}},\"required\":[\"type\",\"features\"]}";
+
+static const char small_schema[] =
+    "{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"integer\"},\"name\":{\"type\":\"string\"},\"emai"
+    "l\":{\"type\":\"string\"},\"isActive\":{\"type\":\"boolean\"},\"score\":{\"type\":\"number\"},\"tags\":{"
+    "\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"address\":{\"type\":\"object\",\"properties\":{\"s"
+    "treet\":{\"type\":\"string\"},\"city\":{\"type\":\"string\"},\"geo\":{\"type\":\"array\",\"items\":{\"ty"
+    "pe\":\"number\"}}},\"required\":[\"street\",\"city\",\"geo\"]},\"note\":{\"type\":[\"string\",\"null\"]}"
+    "},\"required\":[\"id\",\"name\",\"email\",\"isActive\",\"score\",\"tags\",\"address\"]}";
+
+static void write_text(const char *folder, const char *name, const char *suffix, const char *text) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.%s", folder, name, suffix);
+    out = fopen(path, "wb");
+    if (out == NULL || fputs(text, out) < 0 || fclose(out) != 0) {
+        exit(1);
+    }
+}
+
+static void write_file(const char *folder, const char *name, void (*write)(void), const char *shape,
+                       const char *schema) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.json", folder, name);
     out = fopen(path, "wb");
@@ -333,11 +392,8 @@ static void write_file(const char *folder, const char *name, void (*write)(void)
     if (out == NULL || (write(), fclose(out)) != 0) {
         exit(1);
     }
-    snprintf(path, sizeof path, "%s/%s.shape", folder, name);
-    out = fopen(path, "wb");
-    if (out == NULL || fputs(shape, out) < 0 || fclose(out) != 0) {
-        exit(1);
-    }
+    write_text(folder, name, "shape", shape);
+    write_text(folder, name, "schema", schema);
 }
 
 int main(int count, char **arguments) {
@@ -345,9 +401,9 @@ int main(int count, char **arguments) {
         return 2;
     }
     state = count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
-    write_file(arguments[1], "tweets", tweets, tweets_shape);
-    write_file(arguments[1], "catalogue", catalogue, catalogue_shape);
-    write_file(arguments[1], "coordinates", coordinates, coordinates_shape);
-    write_file(arguments[1], "small", small, small_shape);
+    write_file(arguments[1], "tweets", tweets, tweets_shape, tweets_schema);
+    write_file(arguments[1], "catalogue", catalogue, catalogue_shape, catalogue_schema);
+    write_file(arguments[1], "coordinates", coordinates, coordinates_shape, coordinates_schema);
+    write_file(arguments[1], "small", small, small_shape, small_schema);
     return 0;
 }

@@ -25,8 +25,12 @@ function aims(row, name, ns,    text) {
         if (row == "small") text = text sprintf("<= 250 ns: %s", ns <= 250 ? "yes" : "NO")
     } else if (name == "shape") {
         text = verdict("of check", ratio(row, name, "check"), 1.30)
+    } else if (name == "schema") {
+        text = verdict("of schema-rs", ratio(row, name, "schema-rs"), 0.33)
     } else if (name == "pieces") {
         text = verdict("of check", ratio(row, name, "check"), 1.15)
+    } else if (name == "tree") {
+        text = verdict("of cjson", ratio(row, name, "cjson"), row == "small" ? 1.10 : 1.00)
     }
     return text
 }

@@ -1,7 +1,7 @@
 """Compares new tables with the committed ones: check.py FOLDER [NAME...]
 
-A ratio may be worse than the committed one by the noise that both runs state: the width of their min-max, and a tenth
-for another day on the machine. Absolute figures are not compared: they are the machine's.
+A ratio may be worse than the committed one by the noise of the two runs: the spread (min-max) in both tables, and a tenth
+for differences from day to day. Absolute figures are not compared, because they depend on the machine.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from pathlib import Path
 
 import tables
 
-DAY = 0.10  # of the committed ratio
-OURS = {"netkit", "netkit-from-JSON", "check", "shape", "pieces"}  # where a table has times alone
+DAILY_NOISE = 0.10  # allowed difference from the committed ratio, which varies from day to day
+NETKIT_PEERS = {"netkit", "netkit-from-JSON", "check", "shape", "schema", "tree", "pieces"}  # in tables without ratios
 
 
 Ratios = dict[tuple[str, str], tuple[float, float]]
 
 
-def stated(table: tables.Table, column: str) -> Ratios:
-    """What a column of ratios says."""
+def ratios_of_column(table: tables.Table, column: str) -> Ratios:
+    """Returns the ratios of a column."""
     found = {}
     for row in table.rows:
         value = tables.number(row[column])
@@ -29,8 +29,8 @@ def stated(table: tables.Table, column: str) -> Ratios:
     return found
 
 
-def reckoned(table: tables.Table, column: str) -> Ratios:
-    """Each time of ours by that of its row's first peer."""
+def ratios_to_first_peer(table: tables.Table, column: str) -> Ratios:
+    """Returns each time of NetKit's peers, divided by that of the row's first peer."""
     found: Ratios = {}
     base = ("", 1.0, 0.0)
     for row in table.rows:
@@ -42,18 +42,18 @@ def reckoned(table: tables.Table, column: str) -> Ratios:
         name = row[table.header[0]]
         if name != base[0]:
             base = (name, value, width)
-        elif row["peer"] in OURS:
+        elif row["peer"] in NETKIT_PEERS:
             ratio = value / base[1]
             found[name, row["peer"]] = (ratio, ratio * (width + base[2]))
     return found
 
 
 def ratios(table: tables.Table) -> Ratios:
-    """By row and peer: the ratio, and half the width of its spread."""
+    """Returns for each row and peer the ratio and half the width of its spread."""
     for column in ("ratio", "/ raw"):
         if column in table.header:
-            return stated(table, column)
-    return reckoned(table, "ns") if "ns" in table.header else {}
+            return ratios_of_column(table, column)
+    return ratios_to_first_peer(table, "ns") if "ns" in table.header else {}
 
 
 def main() -> int:
@@ -71,7 +71,7 @@ def main() -> int:
             if key not in before:
                 continue
             old, old_width = before[key]
-            bound = old * (1 + DAY) + width + old_width
+            bound = old * (1 + DAILY_NOISE) + width + old_width
             compared += 1
             if value > bound:
                 worse += 1

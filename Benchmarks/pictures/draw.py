@@ -1,6 +1,6 @@
 """Draws docs/benchmarks/NAME.svg and .png from each NAME.md beside it: draw.py [NAME...]
 
-Bars for tables of rows and peers; lines on logarithmic axes for how cost grows. Nothing is measured here.
+Tables of rows and peers become bars. Tables of growing cost become lines on logarithmic axes. Nothing is measured here.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import matplotlib.pyplot as plt
 import tables
 
 # A peer has the same colour on every page: NetKit's are blue to green, plain libraries and system calls grey, others warm.
-OURS = ["c", "netkit", "check", "download", "store", "sealed", "memory", "swift-loop", "swift", "agent", "batch"]
-OURS += ["shape", "pieces", "avx2", "ssse3", "empty", "four", "ready"]
+NETKIT_PEERS = ["c", "netkit", "check", "download", "store", "sealed", "swift-loop", "swift", "agent", "batch"]
+NETKIT_PEERS += ["shape", "schema", "tree", "pieces", "avx2", "ssse3", "empty", "four", "ready"]
 BASES = ["raw", "raw-one", "plain", "bare", "group", "curl", "unsynced"]
 BLUES = plt.get_cmap("winter")
 WARM = plt.get_cmap("autumn")
-MEANINGS = {
+AXIS_LABELS = {
     "in-flight": ("Requests in flight, 1 KiB each", "requests at once"),
     "body": ("A body's length", "KiB"),
     "entries": ("Entries in the cache, 1 KiB each", "entries"),
@@ -30,8 +30,8 @@ MEANINGS = {
 
 
 def colours(peers: list[str]) -> dict[str, object]:
-    ours = [peer for peer in peers if peer in OURS]
-    others = [peer for peer in peers if peer not in OURS and peer not in BASES]
+    ours = [peer for peer in peers if peer in NETKIT_PEERS]
+    others = [peer for peer in peers if peer not in NETKIT_PEERS and peer not in BASES]
     chosen: dict[str, object] = {}
     for i, peer in enumerate(ours):
         chosen[peer] = BLUES(0.15 + 0.7 * i / max(1, len(ours) - 1))
@@ -105,7 +105,7 @@ def draw_growth(table: tables.Table) -> None:
     figure, grid = plt.subplots((len(kinds) + 1) // 2, 2, figsize=(10, 4 * ((len(kinds) + 1) // 2)), squeeze=False)
     chosen = colours(in_order([row["peer"] for row in table.rows]))
     for axes, kind in zip(grid.flat, kinds):
-        title, label = MEANINGS[kind]
+        title, label = AXIS_LABELS[kind]
         for peer in in_order([row["peer"] for row in table.rows if row["row"] == kind]):
             points = [row for row in table.rows if row["row"] == kind and row["peer"] == peer]
             xs = [float(row["x"]) for row in points]

@@ -18,7 +18,7 @@ class Table:
     rows: list[dict[str, str]]
 
     def column(self, *names: str) -> str:
-        """The first of these columns that the table has."""
+        """Returns the first of these columns that the table has."""
         for name in names:
             if name in self.header:
                 return name
@@ -30,7 +30,7 @@ def cells(line: str) -> list[str]:
 
 
 def read(path: Path) -> Table:
-    """One page: its title, the facts above its first table, and that table. A second column of a name gets a ' 2'."""
+    """Reads a page: its title, the facts above its first table, and that table. A repeated column name gets a ' 2'."""
     lines = path.read_text().splitlines()
     title = next(line[2:] for line in lines if line.startswith("# "))
     start = next(i for i, line in enumerate(lines) if line.startswith("|"))
@@ -51,12 +51,12 @@ def pages() -> list[Path]:
 
 
 def number(text: str) -> float | None:
-    """A figure of a table; None where there is none ('-', '')."""
+    """Returns a figure of a table, or None for an empty one ('-', '')."""
     match = re.match(r"-?[0-9][0-9.]*", text)
     return float(match.group()) if match else None
 
 
 def spread(text: str) -> tuple[float, float] | None:
-    """'3.45-3.88' as its ends."""
+    """Returns the ends of a spread such as '3.45-3.88'."""
     match = re.fullmatch(r"([0-9.]+)-([0-9.]+)", text)
     return (float(match.group(1)), float(match.group(2))) if match else None

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The cost of the request layer: a bare transport, an agent, four interceptors; and 1,000 concurrent requests.
+# The cost of the request layer (a bare transport, an agent, four interceptors), and of 1,000 concurrent requests.
 #
-# The latter use 64 connections, in a task group or as a batch. Called by script/bench in the repository's root. The client
-# is pinned to core 1, nginx to core 0. The peers take turns within one process, and its peak memory is reported for each.
-# Each figure is the median of the rounds. CPU is user and system seconds per 100,000 requests.
+# The concurrent requests use 64 connections, in a task group or as a batch. Called by script/bench in the repository's
+# root. The client is pinned to core 1, nginx to core 0. The peers take turns within one process, and its peak memory is
+# reported for each. Each figure is the median of the rounds. CPU is user and system seconds per 100,000 requests.
 set -eu
 
 name=requests
@@ -57,7 +57,7 @@ aim_of() { # PEER
 
 # The peers of a row take turns in one process: random differences between two processes, for example of memory layout,
 # exceed the cost of the layer.
-run_peer() { # ROW ROUND PEER: all of the row's at its first one
+run_peer() { # ROW ROUND PEER; runs all peers of the row when called for the first of them
     in_flight=${1#*:}
     case $1 in
     1k:1000) of_row="group batch" in_flight=1 ;; # One task sends a thousand at a time.

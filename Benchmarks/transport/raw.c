@@ -140,7 +140,7 @@ static void run_round(loop *self) {
         finish_transfers(self);
         timeout_ms = poll_timeout_ms(self);
     }
-    /* The timer of every handle that was just added is due, so one call starts them all without checking the sockets.
+    /* Every handle that was just added has an expired timer, so this one call starts them all.
      */
     if (timeout_ms == 0) {
         self->deadline_ms = -1;

@@ -14,7 +14,7 @@ enum { LIMIT_MS = 20000, MAX_PINS = 16, POLICY_COUNT = 5, CLOSED_COUNT = 3 };
 
 static const char decoy[] = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
-/// Without rules, with the leaf's pin, with the root's pin; then the first two on persistent connections.
+/// The policies: without rules, with the leaf's pin, with the root's pin. Then the first two on persistent connections.
 static const char *const names[POLICY_COUNT] = {"unpinned", "leaf-pin", "root-pin", "kept-unpinned", "kept-leaf-pin"};
 
 /// Pins of the chain as text, the leaf's first.
@@ -96,7 +96,8 @@ int main(int argc, char **argv) {
         policies[i] = make(argv[2], i);
         ask(engine, policies[i], i < CLOSED_COUNT ? argv[1] : argv[6]);
     }
-    // Each policy is first, second and third equally often. Persistent connections have separate blocks.
+    // The order rotates, so that each policy runs equally often as the first, second and third. Persistent connections
+    // have separate blocks.
     for (long block = 0; block < blocks; block++) {
         for (int turn = 0; turn < CLOSED_COUNT; turn++) {
             run_block(engine, policies, (int)(block + turn) % CLOSED_COUNT, block, connections, argv[1]);

@@ -26,14 +26,14 @@ static void report(const char *step, bool is_right, const nc_error *err) {
 }
 
 /// Returns environment variable `name` followed by `path`, written to `room`.
-static nc_slice place(char room[TEXT_BYTES], const char *name, const char *path) {
+static nc_slice from_environment(char room[TEXT_BYTES], const char *name, const char *path) {
     const char *value = getenv(name);
     (void)snprintf(room, TEXT_BYTES, "%s%s", value == NULL ? "" : value, path);
     return nc_slice_of(room);
 }
 
 /// Sends a request and waits. The caller releases `*out`, which is NULL without a response.
-static nc_status ask(nc_response **out, nc_engine *engine, const nc_request *request, nc_error *err) {
+static nc_status send_request(nc_response **out, nc_engine *engine, const nc_request *request, nc_error *err) {
     nc_transfer_id id;
     *out = NULL;
     nc_status status = nc_engine_submit(engine, request, NULL, &id, err);
@@ -46,8 +46,8 @@ static void fetch(nc_engine *engine) {
     char url[TEXT_BYTES];
     nc_error err = {0};
     nc_response *response;
-    nc_request request = {.url = place(url, "NETCORE_PLAIN", "/cities")};
-    nc_status status = ask(&response, engine, &request, &err);
+    nc_request request = {.url = from_environment(url, "NETCORE_PLAIN", "/cities")};
+    nc_status status = send_request(&response, engine, &request, &err);
     report("fetch", status == NC_OK && nc_response_status(response) == 200 && nc_response_body(response).length == 47,
            &err);
     nc_response_release(response); // NULL is allowed
@@ -62,11 +62,11 @@ static void validate(nc_engine *engine) {
     bool is_right = nc_shape_parse(&shape, nc_slice_of(shape_text), &err) == NC_OK &&
                     nc_expectation_new(&expectation, &(nc_expectation_options){.shape = shape}, &err) == NC_OK;
     if (is_right) {
-        nc_request request = {.url = place(url, "NETCORE_PLAIN", "/cities"), .expectation = expectation};
-        is_right = ask(&response, engine, &request, &err) == NC_OK;
+        nc_request request = {.url = from_environment(url, "NETCORE_PLAIN", "/cities"), .expectation = expectation};
+        is_right = send_request(&response, engine, &request, &err) == NC_OK;
         nc_response_release(response);
-        request.url = place(url, "NETCORE_PLAIN", "/broken");
-        is_right = is_right && ask(&response, engine, &request, &err) == NC_ERR_SHAPE_MISMATCH &&
+        request.url = from_environment(url, "NETCORE_PLAIN", "/broken");
+        is_right = is_right && send_request(&response, engine, &request, &err) == NC_ERR_SHAPE_MISMATCH &&
                    strstr(err.message, "/1/name") != NULL;
         nc_response_release(response);
     }
@@ -89,7 +89,7 @@ static nc_status cached(nc_buf *room, bool *is_hit, nc_store *store, nc_engine *
     }
     *is_hit = status == NC_OK && entry.found == NC_STORE_HIT;
     if (status == NC_OK && !*is_hit) {
-        status = ask(&response, engine, request, err);
+        status = send_request(&response, engine, request, err);
         if (status == NC_OK) {
             status = nc_store_put(store, &(nc_store_draft){.key = nc_buf_slice(&key), .lifetime_ms = 60000},
                                   nc_response_body(response), err);
@@ -107,7 +107,7 @@ static void cache(nc_engine *engine, const char *directory) {
     nc_store *store = NULL;
     nc_buf room = nc_buf_init(ROOM_BYTES);
     nc_store_options options = NC_STORE_OPTIONS_INIT;
-    nc_request request = {.url = place(url, "NETCORE_PLAIN", "/cities")};
+    nc_request request = {.url = from_environment(url, "NETCORE_PLAIN", "/cities")};
     bool was_hit = true;
     bool is_hit = false;
     (void)snprintf(folder, sizeof folder, "%s/cache", directory);
@@ -122,20 +122,20 @@ static void cache(nc_engine *engine, const char *directory) {
 
 /* --- pin --- */
 
-static nc_status ask_pinned(nc_engine *engine, const char *pin, nc_error *err) {
+static nc_status send_pinned(nc_engine *engine, const char *pin, nc_error *err) {
     char url[TEXT_BYTES];
     char ca[TEXT_BYTES];
     const nc_slice pins[] = {nc_slice_of(pin)};
     const nc_trust_rule rule = {
         .hosts = nc_slice_of("localhost"), .mode = NC_PIN_PUBLIC_KEY, .pins = pins, .pin_count = 1};
     const nc_trust_options options = {
-        .roots = NC_ROOTS_FILE, .ca_file = place(ca, "NETCORE_CA", ""), .rules = &rule, .rule_count = 1};
+        .roots = NC_ROOTS_FILE, .ca_file = from_environment(ca, "NETCORE_CA", ""), .rules = &rule, .rule_count = 1};
     nc_trust *trust = NULL;
     nc_response *response = NULL;
     nc_status status = nc_trust_new(&trust, &options, err);
     if (status == NC_OK) {
-        nc_request request = {.url = place(url, "NETCORE_SECURE", "/cities"), .trust = trust};
-        status = ask(&response, engine, &request, err);
+        nc_request request = {.url = from_environment(url, "NETCORE_SECURE", "/cities"), .trust = trust};
+        status = send_request(&response, engine, &request, err);
     }
     nc_response_release(response);
     nc_trust_release(trust);
@@ -146,100 +146,101 @@ static void pin(nc_engine *engine) {
     nc_error err = {0};
     const char *right = getenv("NETCORE_PIN");
     bool is_right =
-        ask_pinned(engine, right == NULL ? "" : right, &err) == NC_OK &&
-        ask_pinned(engine, "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", &err) == NC_ERR_PIN_MISMATCH;
+        send_pinned(engine, right == NULL ? "" : right, &err) == NC_OK &&
+        send_pinned(engine, "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", &err) == NC_ERR_PIN_MISMATCH;
     report("pin", is_right, &err);
 }
 
-/* --- download and cancel: callbacks come on the engine's thread, so what they write needs a lock --- */
+/* --- download and cancel: callbacks run on the engine's thread, so shared data needs a lock --- */
 
-/// Shared between the event loop thread and the main thread. It is on main's stack: main waits for is_done before it
-/// returns.
-typedef struct watch {
+/// Shared between the event loop thread and the main thread. It may be on main's stack, because main waits for is_done
+/// before it returns.
+typedef struct transfer_state {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     bool has_head;
     bool is_done;
     uint64_t byte_count;
     nc_error err;
-} watch;
+} transfer_state;
 
-static void tell(watch *me, bool *what) {
-    pthread_mutex_lock(&me->mutex);
-    *what = true;
-    pthread_cond_broadcast(&me->changed);
-    pthread_mutex_unlock(&me->mutex);
+static void set_flag(transfer_state *state, bool *flag) {
+    pthread_mutex_lock(&state->mutex);
+    *flag = true;
+    pthread_cond_broadcast(&state->changed);
+    pthread_mutex_unlock(&state->mutex);
 }
 
-static void wait_for(watch *me, const bool *what) {
-    pthread_mutex_lock(&me->mutex);
-    while (!*what) {
-        pthread_cond_wait(&me->changed, &me->mutex);
+static void wait_for_flag(transfer_state *state, const bool *flag) {
+    pthread_mutex_lock(&state->mutex);
+    while (!*flag) {
+        pthread_cond_wait(&state->changed, &state->mutex);
     }
-    pthread_mutex_unlock(&me->mutex);
+    pthread_mutex_unlock(&state->mutex);
 }
 
 static void download_ended(void *ctx, nc_download_id id, nc_response *response, const nc_download_result *result,
                            const nc_error *error) {
-    watch *me = ctx;
+    transfer_state *state = ctx;
     (void)id;
     (void)response;
-    me->byte_count = result->byte_count;
-    me->err = *error;
-    tell(me, &me->is_done);
+    state->byte_count = result->byte_count;
+    state->err = *error;
+    set_flag(state, &state->is_done);
 }
 
 static void download(nc_engine *engine, const char *directory) {
     char url[TEXT_BYTES];
     char path[TEXT_BYTES];
-    watch me = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-    nc_request request = {.url = place(url, "NETCORE_PLAIN", "/film")};
+    transfer_state state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    nc_request request = {.url = from_environment(url, "NETCORE_PLAIN", "/film")};
     (void)snprintf(path, sizeof path, "%s/film", directory);
     nc_download_options options = {.request = &request, .path = nc_slice_of(path)};
-    nc_download_sink sink = {.ctx = &me, .on_done = download_ended};
+    nc_download_sink sink = {.ctx = &state, .on_done = download_ended};
     nc_download_id id;
-    nc_status status = nc_download_start(engine, &options, &sink, &id, &me.err);
+    nc_status status = nc_download_start(engine, &options, &sink, &id, &state.err);
     if (status == NC_OK) {
-        wait_for(&me, &me.is_done);
+        wait_for_flag(&state, &state.is_done);
     }
-    report("download", me.err.status == NC_OK && me.byte_count == FILM_BYTES, &me.err);
+    report("download", state.err.status == NC_OK && state.byte_count == FILM_BYTES, &state.err);
 }
 
-static nc_verdict head_came(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
-    watch *me = ctx;
+static nc_action head_came(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+    transfer_state *state = ctx;
     (void)id;
     (void)response;
     (void)is_last;
-    tell(me, &me->has_head);
-    return NC_CONTINUE;
+    set_flag(state, &state->has_head);
+    return NC_ACTION_CONTINUE;
 }
 
-static nc_verdict body_came(void *ctx, nc_transfer_id id, nc_slice bytes) {
+static nc_action body_came(void *ctx, nc_transfer_id id, nc_slice bytes) {
     (void)id;
-    ((watch *)ctx)->byte_count += bytes.length; // only this thread counts, and main reads after is_done
-    return NC_CONTINUE;
+    // No lock: only this thread writes the count, and main reads it after is_done.
+    ((transfer_state *)ctx)->byte_count += bytes.length;
+    return NC_ACTION_CONTINUE;
 }
 
 static void transfer_ended(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
-    watch *me = ctx;
+    transfer_state *state = ctx;
     (void)id;
-    (void)response; // borrowed: nc_response_retain() would keep it
-    me->err = *error;
-    tell(me, &me->is_done);
+    (void)response; // borrowed; to keep it, call nc_response_retain()
+    state->err = *error;
+    set_flag(state, &state->is_done);
 }
 
 static void cancel(nc_engine *engine) {
     char url[TEXT_BYTES];
-    watch me = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-    nc_request request = {.url = place(url, "NETCORE_PLAIN", "/slow")};
-    nc_sink sink = {.ctx = &me, .on_head = head_came, .on_body = body_came, .on_done = transfer_ended};
+    transfer_state state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    nc_request request = {.url = from_environment(url, "NETCORE_PLAIN", "/slow")};
+    nc_sink sink = {.ctx = &state, .on_head = head_came, .on_body = body_came, .on_done = transfer_ended};
     nc_transfer_id id;
-    if (nc_engine_submit(engine, &request, &sink, &id, &me.err) == NC_OK) {
-        wait_for(&me, &me.has_head);
+    if (nc_engine_submit(engine, &request, &sink, &id, &state.err) == NC_OK) {
+        wait_for_flag(&state, &state.has_head);
         nc_engine_cancel(engine, id); // from this thread, while the event loop receives
-        wait_for(&me, &me.is_done);
+        wait_for_flag(&state, &state.is_done);
     }
-    report("cancel", me.err.status == NC_ERR_CANCELLED && me.byte_count < FILM_BYTES, &me.err);
+    report("cancel", state.err.status == NC_ERR_CANCELLED && state.byte_count < FILM_BYTES, &state.err);
 }
 
 int main(int argc, char **argv) {

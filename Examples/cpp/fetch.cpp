@@ -1,4 +1,4 @@
-// Fetches, validates, caches, pins, downloads and cancels with netcore.hpp. See Examples/c/fetch.c for the usage.
+// Fetches, validates, caches, pins, downloads and cancels with the C++ header. See Examples/c/fetch.c for the usage.
 #include <netcore.hpp>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ constexpr const char *wrong_pin = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
 
 int failures = 0;
 
-std::string place(const char *name, const char *path = "") {
+std::string from_environment(const char *name, const char *path = "") {
     const char *value = std::getenv(name);
     return std::string(value == nullptr ? "" : value) + path;
 }
@@ -43,7 +43,7 @@ template <class Step> nc_status status_of(Step step) {
 }
 
 bool fetch(netcore::engine &engine) {
-    const std::string url = place("NETCORE_PLAIN", "/cities"); // a request borrows until it is submitted
+    const std::string url = from_environment("NETCORE_PLAIN", "/cities"); // a request borrows until it is submitted
     nc_request request{};
     request.url = netcore::view(url);
     const netcore::response response = engine.fetch(request);
@@ -54,8 +54,8 @@ bool fetch(netcore::engine &engine) {
 bool validate(netcore::engine &engine) {
     const netcore::shape shape(R"([{"id": "integer", "name": "string"}])");
     const netcore::expectation expectation(shape);
-    const std::string good = place("NETCORE_PLAIN", "/cities");
-    const std::string bad = place("NETCORE_PLAIN", "/broken");
+    const std::string good = from_environment("NETCORE_PLAIN", "/cities");
+    const std::string bad = from_environment("NETCORE_PLAIN", "/broken");
     nc_request request{};
     request.expectation = expectation.get();
     request.url = netcore::view(good);
@@ -72,7 +72,7 @@ bool validate(netcore::engine &engine) {
 
 bool cache(netcore::engine &engine, const std::string &directory) {
     const std::string folder = directory + "/cache";
-    const std::string url = place("NETCORE_PLAIN", "/cities");
+    const std::string url = from_environment("NETCORE_PLAIN", "/cities");
     nc_store_options options = NC_STORE_OPTIONS_INIT;
     options.directory = folder.c_str();
     netcore::store store(options);
@@ -86,8 +86,8 @@ bool cache(netcore::engine &engine, const std::string &directory) {
 }
 
 netcore::response fetch_pinned(netcore::engine &engine, const std::string &pin) {
-    const std::string url = place("NETCORE_SECURE", "/cities");
-    const std::string ca = place("NETCORE_CA");
+    const std::string url = from_environment("NETCORE_SECURE", "/cities");
+    const std::string ca = from_environment("NETCORE_CA");
     const nc_slice pins[] = {netcore::view(pin)};
     nc_trust_rule rule{};
     rule.hosts = netcore::view("localhost");
@@ -107,7 +107,7 @@ netcore::response fetch_pinned(netcore::engine &engine, const std::string &pin) 
 }
 
 bool pin(netcore::engine &engine) {
-    return fetch_pinned(engine, place("NETCORE_PIN")).status() == 200 &&
+    return fetch_pinned(engine, from_environment("NETCORE_PIN")).status() == 200 &&
            status_of([&] { fetch_pinned(engine, wrong_pin); }) == NC_ERR_PIN_MISMATCH;
 }
 
@@ -115,7 +115,7 @@ bool pin(netcore::engine &engine) {
 // and the function returns only after the promise is fulfilled.
 bool download(netcore::engine &engine, const std::string &directory) {
     std::promise<uint64_t> arrived;
-    const std::string url = place("NETCORE_PLAIN", "/film");
+    const std::string url = from_environment("NETCORE_PLAIN", "/film");
     const std::string path = directory + "/film";
     nc_request request{};
     request.url = netcore::view(url);
@@ -142,15 +142,15 @@ bool download(netcore::engine &engine, const std::string &directory) {
 bool cancel(netcore::engine &engine) {
     std::promise<void> began;
     std::promise<nc_status> ended;
-    const std::string url = place("NETCORE_PLAIN", "/slow");
+    const std::string url = from_environment("NETCORE_PLAIN", "/slow");
     nc_request request{};
     request.url = netcore::view(url);
     netcore::events told;
     told.on_head = [&](nc_transfer_id, const nc_response *, bool) {
         began.set_value();
-        return NC_CONTINUE;
+        return NC_ACTION_CONTINUE;
     };
-    told.on_body = [](nc_transfer_id, nc_slice) { return NC_CONTINUE; };
+    told.on_body = [](nc_transfer_id, nc_slice) { return NC_ACTION_CONTINUE; };
     told.on_done = [&](nc_transfer_id, netcore::response, const nc_error &error) { ended.set_value(error.status); };
     const nc_transfer_id id = engine.submit(request, std::move(told));
     std::thread other([&] {

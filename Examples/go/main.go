@@ -9,12 +9,12 @@ import (
 	"os"
 	"sync"
 
-	"example/netcore"
+	"netkit/bindings/go/netcore"
 )
 
 const wrongPin = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
-func place(name, path string) string { return os.Getenv(name) + path }
+func fromEnvironment(name, path string) string { return os.Getenv(name) + path }
 
 func statusOf(err error) int {
 	var failure *netcore.Error
@@ -44,7 +44,7 @@ func fetch(engine *netcore.Engine) (bool, error) {
 		group.Add(1)
 		go func(i int) {
 			defer group.Done()
-			content, _ := body(engine, netcore.Request{URL: place("NETCORE_PLAIN", "/cities")})
+			content, _ := body(engine, netcore.Request{URL: fromEnvironment("NETCORE_PLAIN", "/cities")})
 			lengths[i] = len(content)
 		}(i)
 	}
@@ -58,10 +58,10 @@ func validate(engine *netcore.Engine) (bool, error) {
 		return false, err
 	}
 	defer expectation.Close()
-	if _, err = body(engine, netcore.Request{URL: place("NETCORE_PLAIN", "/cities"), Expectation: expectation}); err != nil {
+	if _, err = body(engine, netcore.Request{URL: fromEnvironment("NETCORE_PLAIN", "/cities"), Expectation: expectation}); err != nil {
 		return false, err
 	}
-	_, err = body(engine, netcore.Request{URL: place("NETCORE_PLAIN", "/broken"), Expectation: expectation})
+	_, err = body(engine, netcore.Request{URL: fromEnvironment("NETCORE_PLAIN", "/broken"), Expectation: expectation})
 	return statusOf(err) == netcore.ShapeMismatch, nil
 }
 
@@ -71,7 +71,7 @@ func cache(engine *netcore.Engine) (bool, error) {
 		return false, err
 	}
 	defer store.Close()
-	url := place("NETCORE_PLAIN", "/cities")
+	url := fromEnvironment("NETCORE_PLAIN", "/cities")
 	_, wasThere, err := store.Get(url)
 	if err != nil {
 		return false, err
@@ -88,12 +88,12 @@ func cache(engine *netcore.Engine) (bool, error) {
 }
 
 func pin(engine *netcore.Engine) (bool, error) {
-	for wanted, pin := range map[int]string{0: place("NETCORE_PIN", ""), netcore.PinMismatch: wrongPin} {
-		trust, err := netcore.NewPinnedTrust(place("NETCORE_CA", ""), "localhost", pin)
+	for wanted, pin := range map[int]string{0: fromEnvironment("NETCORE_PIN", ""), netcore.PinMismatch: wrongPin} {
+		trust, err := netcore.NewPinnedTrust(fromEnvironment("NETCORE_CA", ""), "localhost", pin)
 		if err != nil {
 			return false, err
 		}
-		_, err = body(engine, netcore.Request{URL: place("NETCORE_SECURE", "/cities"), Trust: trust})
+		_, err = body(engine, netcore.Request{URL: fromEnvironment("NETCORE_SECURE", "/cities"), Trust: trust})
 		trust.Close()
 		if statusOf(err) != wanted {
 			return false, err
@@ -103,7 +103,7 @@ func pin(engine *netcore.Engine) (bool, error) {
 }
 
 func download(engine *netcore.Engine) (bool, error) {
-	request := netcore.Request{URL: place("NETCORE_PLAIN", "/film")}
+	request := netcore.Request{URL: fromEnvironment("NETCORE_PLAIN", "/film")}
 	count, err := engine.Download(context.Background(), request, os.Args[1]+"/film")
 	return count == 1000000, err
 }
@@ -116,12 +116,12 @@ func cancel(engine *netcore.Engine) (bool, error) {
 		stop()
 	}()
 	_, err := engine.Fetch(ctx, netcore.Request{
-		URL:     place("NETCORE_PLAIN", "/slow"),
+		URL:     fromEnvironment("NETCORE_PLAIN", "/slow"),
 		OnHead:  func() { began <- struct{}{} },
 		OnChunk: func([]byte) bool { return true },
 	})
 	_, panicked := engine.Fetch(context.Background(), netcore.Request{
-		URL:     place("NETCORE_PLAIN", "/slow"),
+		URL:     fromEnvironment("NETCORE_PLAIN", "/slow"),
 		OnChunk: func([]byte) bool { panic("enough") },
 	})
 	return statusOf(err) == netcore.Cancelled && panicked != nil && statusOf(panicked) == 0, nil

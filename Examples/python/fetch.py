@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import threading
-from typing import Callable
+from typing import Callable, List, Tuple
 
 import netcore
 from netcore import _c
@@ -18,44 +18,45 @@ def ends_with(name: str, step: Callable[[], object]) -> bool:
     try:
         step()
     except netcore.NetError as error:
-        return error.name == name
+        return error.code == name
     return False
 
 
 def fetch(engine: netcore.Engine) -> bool:
     async def twice() -> bool:
-        first, second = await asyncio.gather(engine.fetch_async(PLAIN + "/cities"), engine.fetch_async(PLAIN + "/cities"))
-        return first.body == second.body
+        first, second = await asyncio.gather(engine.fetch(PLAIN + "/cities"), engine.fetch(PLAIN + "/cities"))
+        return first.content == second.content
 
-    with engine.fetch(PLAIN + "/cities", headers={"Accept": "application/json"}) as response:
-        return response.status == 200 and len(response.body) == 47 and asyncio.run(twice())
+    with engine.fetch_blocking(PLAIN + "/cities", headers={"Accept": "application/json"}) as response:
+        cities = response.raise_for_status().json()
+        return len(response.content) == 47 and cities[0]["name"] == "Oslo" and asyncio.run(twice())
 
 
 def validate(engine: netcore.Engine) -> bool:
     with netcore.Expectation(CITIES) as expectation:
-        engine.fetch(PLAIN + "/cities", expectation=expectation)
-        return ends_with("NC_ERR_SHAPE_MISMATCH", lambda: engine.fetch(PLAIN + "/broken", expectation=expectation))
+        engine.fetch_blocking(PLAIN + "/cities", expectation=expectation)
+        return ends_with("NC_ERR_SHAPE_MISMATCH", lambda: engine.fetch_blocking(PLAIN + "/broken", expectation=expectation))
 
 
 def cache(engine: netcore.Engine, directory: str) -> bool:
     with netcore.Store(os.path.join(directory, "cache")) as store:
         key = (PLAIN + "/cities").encode()
         before = store.get(key)
-        store.put(key, engine.fetch(PLAIN + "/cities").body, lifetime_ms=60_000)
-        return before is None and store.get(key) == engine.fetch(PLAIN + "/cities").body
+        store.put(key, engine.fetch_blocking(PLAIN + "/cities").content, lifetime_ms=60_000)
+        return before is None and store.get(key) == engine.fetch_blocking(PLAIN + "/cities").content
 
 
 def pin(engine: netcore.Engine) -> bool:
     ca = os.environ["NETCORE_CA"]
     with netcore.Trust(ca, {"localhost": [os.environ["NETCORE_PIN"]]}) as right:
-        is_right = engine.fetch(SECURE + "/cities", trust=right).status == 200
+        is_right = engine.fetch_blocking(SECURE + "/cities", trust=right).status == 200
     with netcore.Trust(ca, {"localhost": [WRONG_PIN]}) as wrong:
-        return is_right and ends_with("NC_ERR_PIN_MISMATCH", lambda: engine.fetch(SECURE + "/cities", trust=wrong))
+        return is_right and ends_with("NC_ERR_PIN_MISMATCH", lambda: engine.fetch_blocking(SECURE + "/cities", trust=wrong))
 
 
 def download(engine: netcore.Engine, directory: str) -> bool:
     seen = []
-    path = engine.download(PLAIN + "/film", os.path.join(directory, "film"),
+    path = engine.download_blocking(PLAIN + "/film", os.path.join(directory, "film"),
                            on_progress=lambda received, total: seen.append((received, total)))
     return os.path.getsize(path) == 1_000_000 and seen[-1] == (1_000_000, 1_000_000)
 
@@ -72,7 +73,7 @@ def cancel(engine: netcore.Engine) -> bool:
         raise ArithmeticError("enough")
 
     try:
-        engine.fetch(PLAIN + "/slow", on_chunk=refuse)
+        engine.fetch_blocking(PLAIN + "/slow", on_chunk=refuse)
     except ArithmeticError:
         return is_cancelled and asyncio.run(cancelled_task(engine))
     return False
@@ -93,9 +94,10 @@ async def cancelled_task(engine: netcore.Engine) -> bool:
 def main(directory: str) -> int:
     failures = 0
     with netcore.Engine() as engine:
-        steps = [("fetch", lambda: fetch(engine)), ("validate", lambda: validate(engine)),
-                 ("cache", lambda: cache(engine, directory)), ("pin", lambda: pin(engine)),
-                 ("download", lambda: download(engine, directory)), ("cancel", lambda: cancel(engine))]
+        steps: List[Tuple[str, Callable[[], bool]]] = [
+            ("fetch", lambda: fetch(engine)), ("validate", lambda: validate(engine)),
+            ("cache", lambda: cache(engine, directory)), ("pin", lambda: pin(engine)),
+            ("download", lambda: download(engine, directory)), ("cancel", lambda: cancel(engine))]
         for name, step in steps:
             try:
                 is_right, why = step(), ""

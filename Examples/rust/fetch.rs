@@ -1,15 +1,12 @@
 //! Fetches, validates, caches, pins, downloads and cancels. See Examples/c/fetch.c for the usage.
 
-#[allow(dead_code)]
-mod netcore;
-
 use netcore::{raw, Engine, Events, Expectation, Request, Result, Store, Trust};
 use std::panic::{catch_unwind, set_hook, take_hook, AssertUnwindSafe};
 use std::sync::mpsc;
 
 const WRONG_PIN: &str = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
-fn place(name: &str, path: &str) -> String {
+fn from_environment(name: &str, path: &str) -> String {
     std::env::var(name).unwrap_or_default() + path
 }
 
@@ -18,7 +15,7 @@ fn status_of<T>(result: Result<T>) -> i32 {
 }
 
 fn fetch(engine: &Engine) -> Result<bool> {
-    let url = place("NETCORE_PLAIN", "/cities");
+    let url = from_environment("NETCORE_PLAIN", "/cities");
     let response = engine.fetch(&Request::get(&url))?;
     let second = response.clone();
     drop(response);
@@ -32,7 +29,7 @@ fn fetch(engine: &Engine) -> Result<bool> {
 
 fn validate(engine: &Engine) -> Result<bool> {
     let expectation = Expectation::shaped(r#"[{"id": "integer", "name": "string"}]"#)?;
-    let (good, bad) = (place("NETCORE_PLAIN", "/cities"), place("NETCORE_PLAIN", "/broken"));
+    let (good, bad) = (from_environment("NETCORE_PLAIN", "/cities"), from_environment("NETCORE_PLAIN", "/broken"));
     engine.fetch(&Request { expectation: Some(&expectation), ..Request::get(&good) })?;
     let failure = engine.fetch(&Request { expectation: Some(&expectation), ..Request::get(&bad) }).err();
     Ok(failure.is_some_and(|error| error.status == raw::SHAPE_MISMATCH && error.message.contains("/1/name")))
@@ -40,7 +37,7 @@ fn validate(engine: &Engine) -> Result<bool> {
 
 fn cache(engine: &Engine, directory: &str) -> Result<bool> {
     let store = Store::open(&format!("{directory}/cache"))?;
-    let url = place("NETCORE_PLAIN", "/cities");
+    let url = from_environment("NETCORE_PLAIN", "/cities");
     let before = store.get(url.as_bytes())?;
     let response = engine.fetch(&Request::get(&url))?;
     store.put(url.as_bytes(), response.body())?;
@@ -48,8 +45,8 @@ fn cache(engine: &Engine, directory: &str) -> Result<bool> {
 }
 
 fn pin(engine: &Engine) -> Result<bool> {
-    let (url, ca) = (place("NETCORE_SECURE", "/cities"), place("NETCORE_CA", ""));
-    let right = Trust::pinned(&ca, "localhost", &[&place("NETCORE_PIN", "")])?;
+    let (url, ca) = (from_environment("NETCORE_SECURE", "/cities"), from_environment("NETCORE_CA", ""));
+    let right = Trust::pinned(&ca, "localhost", &[&from_environment("NETCORE_PIN", "")])?;
     let response = engine.fetch(&Request { trust: Some(&right), ..Request::get(&url) })?;
     let wrong = Trust::pinned(&ca, "localhost", &[WRONG_PIN])?;
     let refused = engine.fetch(&Request { trust: Some(&wrong), ..Request::get(&url) });
@@ -57,13 +54,13 @@ fn pin(engine: &Engine) -> Result<bool> {
 }
 
 fn download(engine: &Engine, directory: &str) -> Result<bool> {
-    let url = place("NETCORE_PLAIN", "/film");
+    let url = from_environment("NETCORE_PLAIN", "/film");
     let length = engine.download(&Request::get(&url), &format!("{directory}/film"))?.wait()?;
     Ok(length == 1_000_000)
 }
 
 fn cancel(engine: &Engine) -> Result<bool> {
-    let url = place("NETCORE_PLAIN", "/slow");
+    let url = from_environment("NETCORE_PLAIN", "/slow");
     let (began, head) = mpsc::channel();
     let events = Events {
         on_head: Some(Box::new(move || began.send(()).unwrap_or(()))),

@@ -6,7 +6,8 @@ import PackageDescription
 //
 //     swift run --package-path Examples/swift ytk-style
 let netKit: [Target.Dependency] = [
-    .product(name: "NetKit", package: "NetKit"), .product(name: "NetKitTesting", package: "NetKit"),
+    .product(name: "NetKit", package: "NetKit"), .product(name: "NetKitCompat", package: "NetKit"),
+    .product(name: "NetKitTesting", package: "NetKit"),
 ]
 let settings: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 

@@ -76,7 +76,7 @@ static const char *name_of(nc_image_format format) {
 static nc_image_status refuse_kind(nc_image_format format, nc_image_error *err) {
     nc_image_status status = image_fail(err, NC_IMAGE_UNSUPPORTED, 0, "");
     if (err != NULL) {
-        snprintf(err->message, sizeof err->message, "%s is recognized and not decoded", name_of(format));
+        snprintf(err->message, sizeof err->message, "%s is recognized, but cannot be decoded", name_of(format));
     }
     return status;
 }
@@ -91,7 +91,7 @@ static nc_image_status inspect(nc_image_plan *plan, image_bytes input, nc_image_
     case NC_IMAGE_WEBP:
         return webp_inspect(plan, input, err);
     case NC_IMAGE_UNKNOWN:
-        return image_fail(err, NC_IMAGE_MALFORMED, 0, "the bytes are no image of a known kind");
+        return image_fail(err, NC_IMAGE_MALFORMED, 0, "the bytes are not an image of a known format");
     default:
         inspect_head(plan, input);
         plan->width = plan->stored_width;
@@ -142,7 +142,7 @@ static nc_image_status plan_image(nc_image_plan *plan, image_bytes input, const 
     if ((uint64_t)plan->stored_width * plan->stored_height > options->max_pixels) {
         status = image_fail(err, NC_IMAGE_TOO_LARGE, 0, "");
         if (err != NULL) {
-            snprintf(err->message, sizeof err->message, "an image of %u by %u pixels is more than %zu pixels",
+            snprintf(err->message, sizeof err->message, "an image of %u by %u pixels exceeds the limit of %zu pixels",
                      plan->stored_width, plan->stored_height, options->max_pixels);
         }
         return status;
@@ -152,7 +152,7 @@ static nc_image_status plan_image(nc_image_plan *plan, image_bytes input, const 
     plan->height = turns ? plan->stored_width : plan->stored_height;
     fit(&plan->width, &plan->height, options);
     if ((uint64_t)plan->width * plan->height * CHANNELS > options->max_bytes) {
-        return image_fail(err, NC_IMAGE_TOO_LARGE, 0, "the decoded image has more bytes than it may");
+        return image_fail(err, NC_IMAGE_TOO_LARGE, 0, "the decoded image exceeds the byte limit");
     }
     return NC_IMAGE_OK;
 }
@@ -226,7 +226,7 @@ nc_image_status nc_image_decode(uint8_t *pixels, size_t room_bytes, const uint8_
         return status;
     }
     if (room_bytes != (size_t)plan.width * plan.height * CHANNELS) {
-        return image_fail(err, NC_IMAGE_USAGE, 0, "the room is not that of the decoded image");
+        return image_fail(err, NC_IMAGE_USAGE, 0, "the size of the buffer differs from the size of the decoded image");
     }
     uint32_t orientation = chosen.ignores_orientation ? 1 : plan.orientation;
     image_job job = {

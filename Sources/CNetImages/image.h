@@ -25,8 +25,8 @@ typedef struct image_job {
 /// Writes an error if `err` is not NULL. Returns its status.
 nc_image_status image_fail(nc_image_error *err, nc_image_status status, int32_t native_code, const char *message);
 
-/// Each decoder's inspection reads what precedes the pictures: stored size, orientation, animation. It rejects an input
-/// that is truncated there.
+/// Each decoder's inspection finds the stored size, the orientation and whether the image is animated, without decoding
+/// pixels. It rejects an input whose headers are truncated, and a PNG without its last chunk.
 nc_image_status png_inspect(nc_image_plan *out, image_bytes input, nc_image_error *err);
 nc_image_status jpeg_inspect(nc_image_plan *out, image_bytes input, nc_image_error *err);
 nc_image_status webp_inspect(nc_image_plan *out, image_bytes input, nc_image_error *err);

@@ -1,3 +1,4 @@
+#if defined(NETKIT_IMAGES) || !defined(SWIFT_PACKAGE)
 #include "image.h"
 #include "rows.h"
 
@@ -157,3 +158,4 @@ nc_image_status jpeg_decode(const image_job *job) {
     free(work.row);
     return work.status;
 }
+#endif

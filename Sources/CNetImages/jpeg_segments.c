@@ -78,18 +78,18 @@ nc_image_status jpeg_inspect(nc_image_plan *out, image_bytes input, nc_image_err
             break;
         }
         if (end - at < 2) {
-            return image_fail(err, NC_IMAGE_MALFORMED, 0, "the JPEG is cut short");
+            return image_fail(err, NC_IMAGE_MALFORMED, 0, "the JPEG is incomplete");
         }
         size_t length = (size_t)at[0] << 8 | at[1];
         if (length < 2 || length > (size_t)(end - at)) {
-            return image_fail(err, NC_IMAGE_MALFORMED, 0, "the JPEG is cut short");
+            return image_fail(err, NC_IMAGE_MALFORMED, 0, "the JPEG is incomplete");
         }
         take_segment(out, marker, (image_bytes){at + 2, length - 2});
         scans += marker == MARKER_SOS;
         at += length;
     }
     if (out->stored_width == 0 || scans == 0) {
-        return image_fail(err, NC_IMAGE_MALFORMED, 0, "the JPEG holds no picture");
+        return image_fail(err, NC_IMAGE_MALFORMED, 0, "the JPEG contains no image");
     }
     return check_scans(out, scans, err);
 }

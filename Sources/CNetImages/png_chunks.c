@@ -16,7 +16,7 @@ nc_image_status png_inspect(nc_image_plan *out, image_bytes input, nc_image_erro
             break;
         }
         if (is_first != (memcmp(type, "IHDR", 4) == 0) || (is_first && length != HEADER_BYTES)) {
-            return image_fail(err, NC_IMAGE_MALFORMED, 0, "the PNG does not begin with its one header");
+            return image_fail(err, NC_IMAGE_MALFORMED, 0, "the PNG does not begin with a single IHDR chunk");
         }
         if (is_first) {
             out->stored_width = big_32(at + 8);
@@ -32,5 +32,5 @@ nc_image_status png_inspect(nc_image_plan *out, image_bytes input, nc_image_erro
         at += length + CHUNK_BYTES;
         left -= length + CHUNK_BYTES;
     }
-    return image_fail(err, NC_IMAGE_MALFORMED, 0, "the PNG is cut short");
+    return image_fail(err, NC_IMAGE_MALFORMED, 0, "the PNG is incomplete");
 }

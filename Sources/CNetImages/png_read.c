@@ -1,3 +1,4 @@
+#if defined(NETKIT_IMAGES) || !defined(SWIFT_PACKAGE)
 #include "image.h"
 #include "rows.h"
 
@@ -44,7 +45,7 @@ static void on_warning(png_structp png, png_const_charp message) {
 static void on_read(png_structp png, png_bytep into, size_t count) {
     png_work *work = png_get_io_ptr(png);
     if (count > work->end - work->at) {
-        png_error(png, work->end == work->job->input.count ? "it is cut short" : "data follows its last row");
+        png_error(png, work->end == work->job->input.count ? "it is incomplete" : "data follows its last row");
     }
     memcpy(into, work->job->input.data + work->at, count);
     work->at += count;
@@ -67,8 +68,8 @@ static void limit_what_follows(png_work *work) {
 
 static bool allocate_buffer(png_work *work, uint64_t count) {
     if (count > work->job->max_bytes) {
-        work->status =
-            image_fail(work->job->err, NC_IMAGE_TOO_LARGE, 0, "an interlaced PNG needs more bytes than it may");
+        work->status = image_fail(work->job->err, NC_IMAGE_TOO_LARGE, 0,
+                                  "decoding the interlaced PNG requires more bytes than the limit");
         return false;
     }
     work->buffer = calloc((size_t)count, 1);
@@ -125,7 +126,7 @@ static void read_picture(png_work *work) {
     int passes = png_set_interlace_handling(png);
     png_read_update_info(png, work->info);
     if (png_get_rowbytes(png, work->info) != (size_t)work->job->stored_width * CHANNELS) {
-        png_error(png, "its rows have another length");
+        png_error(png, "the length of its rows is wrong");
     }
     if (passes > 1) {
         read_interlaced(work, passes);
@@ -149,3 +150,4 @@ nc_image_status png_decode(const image_job *job) {
     free(work.buffer);
     return work.status;
 }
+#endif

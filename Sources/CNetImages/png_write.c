@@ -1,3 +1,4 @@
+#if defined(NETKIT_IMAGES) || !defined(SWIFT_PACKAGE)
 #include "image.h"
 
 #include <png.h>
@@ -74,3 +75,4 @@ nc_image_status nc_image_write_png(uint8_t **out, size_t *out_count, const uint8
     *out_count = target.count;
     return NC_IMAGE_OK;
 }
+#endif

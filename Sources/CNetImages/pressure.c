@@ -30,7 +30,7 @@ struct nc_pressure {
 
 nc_image_status nc_pressure_open(int *out, const char *path, uint32_t stall_ms, nc_image_error *err) {
     if (out == NULL || stall_ms == 0 || stall_ms > WINDOW_MS) {
-        return image_fail(err, NC_IMAGE_USAGE, 0, "a stall lasts from 1 to 2000 milliseconds");
+        return image_fail(err, NC_IMAGE_USAGE, 0, "the stall time must be 1 to 2000 milliseconds");
     }
     int descriptor = open(path == NULL ? "/proc/pressure/memory" : path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) {
@@ -42,7 +42,7 @@ nc_image_status nc_pressure_open(int *out, const char *path, uint32_t stall_ms, 
     if (write(descriptor, trigger, (size_t)length + 1) < 0) {
         int number = errno;
         close(descriptor);
-        return image_fail(err, NC_IMAGE_NO_PRESSURE, number, "the system takes no trigger for memory pressure");
+        return image_fail(err, NC_IMAGE_NO_PRESSURE, number, "the system rejected the trigger for memory pressure");
     }
     *out = descriptor;
     return NC_IMAGE_OK;
@@ -114,7 +114,7 @@ static nc_image_status start(nc_pressure *pressure, nc_image_error *err) {
         close(pressure->ends[0]);
         close(pressure->ends[1]);
     }
-    return image_fail(err, NC_IMAGE_NO_PRESSURE, number, "no thread for the watch could be started");
+    return image_fail(err, NC_IMAGE_NO_PRESSURE, number, "cannot start the thread that watches memory pressure");
 }
 
 nc_image_status nc_pressure_start(nc_pressure **out, int descriptor, nc_pressure_fn on_pressure,

@@ -1,3 +1,4 @@
+#if defined(NETKIT_IMAGES) || !defined(SWIFT_PACKAGE)
 #include "image.h"
 
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static uint32_t find_orientation(image_bytes input) {
     while (take_chunk(&found, &rest)) {
         if (is_of(&found, "EXIF")) {
             image_bytes block = found.content;
-            // Some encoders keep JPEG's marker before it.
+            // Some encoders write the prefix that JPEG has before the TIFF header.
             if (block.count > 6 && memcmp(block.data, "Exif\0\0", 6) == 0) {
                 block = (image_bytes){block.data + 6, block.count - 6};
             }
@@ -70,9 +71,9 @@ static nc_image_status fail(nc_image_error *err, VP8StatusCode code) {
     case VP8_STATUS_OUT_OF_MEMORY:
         return image_fail(err, NC_IMAGE_NO_MEMORY, (int32_t)code, "memory ran out");
     case VP8_STATUS_NOT_ENOUGH_DATA:
-        return image_fail(err, NC_IMAGE_MALFORMED, (int32_t)code, "the WebP is cut short");
+        return image_fail(err, NC_IMAGE_MALFORMED, (int32_t)code, "the WebP is incomplete");
     case VP8_STATUS_UNSUPPORTED_FEATURE:
-        return image_fail(err, NC_IMAGE_UNSUPPORTED, (int32_t)code, "the WebP is of a kind that is not decoded");
+        return image_fail(err, NC_IMAGE_UNSUPPORTED, (int32_t)code, "this kind of WebP is not supported");
     default:
         return image_fail(err, NC_IMAGE_MALFORMED, (int32_t)code, "the WebP is damaged");
     }
@@ -100,7 +101,8 @@ static nc_image_status make_still(image_bytes *out, uint8_t **owned, const image
     const uint8_t *head = frame.content.data;
     if (little_24(head) != 0 || little_24(head + 3) != 0 || little_24(head + 6) + 1 != job->stored_width ||
         little_24(head + 9) + 1 != job->stored_height) {
-        return image_fail(job->err, NC_IMAGE_UNSUPPORTED, 0, "the WebP's first picture covers a part of it only");
+        return image_fail(job->err, NC_IMAGE_UNSUPPORTED, 0,
+                          "the first frame of the WebP does not cover the whole image");
     }
     size_t picture = frame.content.count - FRAME_BYTES;
     size_t count = HEAD_BYTES + CHUNK_BYTES + EXTENDED_BYTES + picture;
@@ -124,7 +126,8 @@ static nc_image_status make_still(image_bytes *out, uint8_t **owned, const image
 static nc_image_status decode_still(const image_job *job, image_bytes input) {
     WebPDecoderConfig config;
     if (!WebPInitDecoderConfig(&config)) {
-        return image_fail(job->err, NC_IMAGE_UNSUPPORTED, 0, "this libwebp is of another version");
+        return image_fail(job->err, NC_IMAGE_UNSUPPORTED, 0,
+                          "the loaded libwebp does not match the version of its headers");
     }
     VP8StatusCode code = WebPGetFeatures(input.data, input.count, &config.input);
     if (code != VP8_STATUS_OK) {
@@ -132,7 +135,8 @@ static nc_image_status decode_still(const image_job *job, image_bytes input) {
     }
     uint64_t whole = (uint64_t)job->stored_width * job->stored_height * CHANNELS;
     if (config.input.format == LOSSLESS && whole > job->max_bytes) {
-        return image_fail(job->err, NC_IMAGE_TOO_LARGE, 0, "a lossless WebP needs more bytes than it may");
+        return image_fail(job->err, NC_IMAGE_TOO_LARGE, 0,
+                          "decoding the lossless WebP requires more bytes than the limit");
     }
     if ((uint32_t)config.input.width != job->stored_width || (uint32_t)config.input.height != job->stored_height) {
         return fail(job->err, VP8_STATUS_BITSTREAM_ERROR);
@@ -165,3 +169,4 @@ nc_image_status webp_decode(const image_job *job) {
     free(owned);
     return status;
 }
+#endif

@@ -14,7 +14,7 @@ bool nct_basic_append(nct_bytes *out, const char *user, const char *password) {
                     nct_bytes_append(&coded, plain.data, plain.length) &&
                     nct_bytes_append(&coded, plain.data, plain.length) && nct_bytes_append(&coded, "====", 4);
     if (is_whole) {
-        // Twice the plain length plus four is always enough for the code and its NUL.
+        // The base64 text and its NUL always fit into twice the plain length plus four bytes.
         int length = EVP_EncodeBlock(coded.data, nct_bytes_first(&plain), (int)plain.length);
         is_whole = nct_bytes_append_text(out, SCHEME) && nct_bytes_append(out, coded.data, (size_t)length);
     }

@@ -1,4 +1,5 @@
-/// A growing buffer that bytes are also dropped from the front of: input that a connection has not parsed yet.
+/// A growing buffer. Bytes are appended at its end and can be dropped from its front. A connection uses it for input
+/// that it has not parsed yet.
 #ifndef NCT_BYTES_H
 #define NCT_BYTES_H
 
@@ -23,13 +24,13 @@ static inline const uint8_t *nct_bytes_first(const nct_bytes *bytes) {
     return bytes->data == NULL ? (const uint8_t *)"" : bytes->data + bytes->start;
 }
 
-/// Frees the storage and leaves it empty.
+/// Frees the storage and leaves an empty buffer.
 void nct_bytes_deinit(nct_bytes *bytes);
 
-/// Empties it, and keeps the storage.
+/// Empties the buffer, and keeps its storage.
 void nct_bytes_reset(nct_bytes *bytes);
 
-/// Appends bytes. Returns false, with nothing changed, if memory is exhausted.
+/// Appends bytes. If memory is exhausted, returns false and changes nothing.
 bool nct_bytes_append(nct_bytes *bytes, const void *data, size_t length);
 
 /// Appends a NUL-terminated text without its NUL. Returns false if memory is exhausted.

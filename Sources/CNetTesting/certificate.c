@@ -21,7 +21,7 @@ struct extension {
     const char *value;
 };
 
-/// The contents of a certificate.
+/// The properties of a certificate to create.
 struct statement {
     char common_name[64];
     long begins_after_s;
@@ -53,7 +53,7 @@ static bool add_extensions(X509 *certificate, X509 *issuer, const struct stateme
     return true;
 }
 
-/// Creates a certificate for `key`, signed by `issuer`, or self-signed if that is NULL.
+/// Creates a certificate for `key`. It is signed by `issuer`, or self-signed if `issuer` is NULL.
 static X509 *sign(EVP_PKEY *key, const struct statement *statement, X509 *issuer, EVP_PKEY *issuer_key) {
     X509 *certificate = X509_new();
     if (certificate == NULL)
@@ -76,7 +76,7 @@ static X509 *make_authority(EVP_PKEY *key) {
                                   .ends_after_s = 30 * DAY_S,
                                   .extensions = authority_extensions,
                                   .extension_count = sizeof authority_extensions / sizeof authority_extensions[0]};
-    // Names differ, so that two authorities are never confused because of equal names.
+    // Each authority gets a random name, so that a client never confuses two authorities.
     unsigned char random[8];
     if (RAND_bytes(random, sizeof random) != 1)
         return NULL;

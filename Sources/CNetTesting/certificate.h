@@ -1,4 +1,5 @@
-/// An authority and a leaf, created when a TLS server starts. No certificate is checked in, so none expires.
+/// An authority and a leaf certificate, which are created when a TLS server starts. Certificates in the repository
+/// would expire.
 #ifndef NCT_CERTIFICATE_H
 #define NCT_CERTIFICATE_H
 
@@ -14,7 +15,7 @@ typedef struct nct_certificate {
     EVP_PKEY *key;
     /// PEM text of the authority to trust; malloc'ed.
     char *ca_pem;
-    /// The certificate of the authority, which also signs for clients.
+    /// The certificate of the authority, which also signs client certificates.
     X509 *authority;
     /// Its private key.
     EVP_PKEY *authority_key;
@@ -26,7 +27,7 @@ typedef struct nct_certificate {
 
 /// Creates the leaf that `identity` names. Returns false if OpenSSL failed.
 ///
-/// - names: further names, as OpenSSL writes them; NULL for none.
+/// - names: further names in OpenSSL's syntax; NULL for none.
 bool nct_certificate_make(nct_certificate *out, nct_identity identity, const char *names);
 
 /// Creates a client's leaf and key, signed by the authority. Returns false if OpenSSL failed. The caller frees both.
@@ -36,7 +37,7 @@ bool nct_certificate_make_client(const nct_certificate *certificate, X509 **out,
 /// errno.
 int nct_certificate_write_client(const nct_certificate *certificate, const char *directory);
 
-/// Frees what it holds. A zeroed struct is allowed.
+/// Frees the members. A zeroed struct is allowed.
 void nct_certificate_deinit(nct_certificate *certificate);
 
 #endif

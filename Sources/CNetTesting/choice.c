@@ -5,6 +5,7 @@
 struct nct_choice {
     const nct_request *request;
     size_t connection;
+    bool has_body;
     nct_script *script;
 };
 
@@ -17,7 +18,15 @@ size_t nct_choice_connection(const nct_choice *choice) {
     return choice->connection;
 }
 
-int nct_choice_answer(nct_choice *choice, const nct_reply *reply) {
+const void *nct_choice_body(const nct_choice *choice, size_t *length, uint64_t *received) {
+    *length = choice->has_body ? choice->request->body.length : 0;
+    *received = choice->has_body ? choice->request->body_received : 0;
+    if (!choice->has_body)
+        return NULL;
+    return *length > 0 ? (const void *)nct_bytes_first(&choice->request->body) : "";
+}
+
+int nct_choice_respond(nct_choice *choice, const nct_reply *reply) {
     nct_script *script = nct_script_new(reply);
     if (script == NULL)
         return ENOMEM;
@@ -26,8 +35,8 @@ int nct_choice_answer(nct_choice *choice, const nct_reply *reply) {
     return 0;
 }
 
-nct_script *nct_choice_make(const nct_chooser *chooser, const nct_request *request, size_t connection) {
-    nct_choice choice = {.request = request, .connection = connection};
+nct_script *nct_choice_make(const nct_chooser *chooser, const nct_request *request, size_t connection, bool has_body) {
+    nct_choice choice = {.request = request, .connection = connection, .has_body = has_body};
     chooser->choose(chooser->context, &choice);
     return choice.script;
 }

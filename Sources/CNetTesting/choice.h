@@ -8,7 +8,7 @@
 
 /// The callbacks; all NULL for none.
 typedef struct nct_chooser {
-    /// Chooses replies; if NULL, the table does.
+    /// Chooses replies. If NULL, replies come from the table.
     nct_choose_fn choose;
     /// Called for each request; may be NULL.
     nct_received_fn received;
@@ -18,7 +18,12 @@ typedef struct nct_chooser {
     void *context;
 } nct_chooser;
 
+/// The largest body that is kept for nct_choice_body().
+#define NCT_CHOICE_MAX_BODY ((uint64_t)64 << 20)
+
 /// Returns the chosen reply, retained for the caller; NULL for none.
-nct_script *nct_choice_make(const nct_chooser *chooser, const nct_request *request, size_t connection);
+///
+/// - has_body: whether the request is complete, with its body.
+nct_script *nct_choice_make(const nct_chooser *chooser, const nct_request *request, size_t connection, bool has_body);
 
 #endif

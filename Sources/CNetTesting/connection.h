@@ -1,15 +1,15 @@
-/// The lifecycle of one connection in the event loop. exchange.h has its protocol. Event loop thread only.
+/// The lifecycle of one connection in the event loop. exchange.h implements the protocol. Event loop thread only.
 #ifndef NCT_CONNECTION_H
 #define NCT_CONNECTION_H
 
 #include "choice.h"
-#include "outgoing.h"
 #include "record.h"
+#include "reply_stream.h"
 #include "table.h"
 #include "wire.h"
 
 /// State that the connections share; the event loop owns it.
-typedef struct nct_desk {
+typedef struct nct_coordinator {
     /// Replies by path.
     nct_table table;
     /// Recorded requests and counts.
@@ -30,11 +30,11 @@ typedef struct nct_desk {
     int poller;
     /// Chooses replies.
     nct_chooser chooser;
-    /// No request is read before a release.
+    /// Each connection stalls before it reads a request, until the stall is released.
     bool is_never_reading;
-    /// Buffer for input or output within one call.
+    /// Buffer for input or output. Its contents are only used within one function call.
     uint8_t scratch[64 * 1024];
-} nct_desk;
+} nct_coordinator;
 
 /// The phase of a connection.
 typedef enum nct_phase {
@@ -50,6 +50,8 @@ typedef enum nct_phase {
     NCT_PHASE_DISCARD,
     /// Waiting for a release.
     NCT_PHASE_STALLED,
+    /// Running the steps of a WebSocket.
+    NCT_PHASE_SOCKET,
     /// Waiting until all output is sent, before RST.
     NCT_PHASE_FLUSH,
     /// Announcing the end of output, then closing.
@@ -63,7 +65,7 @@ typedef enum nct_phase {
 /// A connection.
 typedef struct nct_connection {
     /// The shared state.
-    nct_desk *desk;
+    nct_coordinator *coordinator;
     /// The previous one in the list of open connections.
     struct nct_connection *previous;
     /// The next one.
@@ -77,10 +79,12 @@ typedef struct nct_connection {
     /// Chosen when the head is complete; owned until the reply begins.
     nct_script *script;
     /// The reply being sent.
-    nct_outgoing outgoing;
-    /// Ticket of the stall since the reply or the wait for a request began; 0 for none.
+    nct_reply_stream reply_stream;
+    /// The WebSocket after its handshake.
+    nct_socket socket;
+    /// Ticket of a stall of the current reply, or of the wait for a request; 0 for none.
     uint64_t stall_ticket;
-    /// Time of the reply's next piece, by CLOCK_MONOTONIC.
+    /// Time when the reply's next piece is due, by CLOCK_MONOTONIC.
     uint64_t due_ms;
     /// Its number in the record.
     size_t number;
@@ -90,7 +94,7 @@ typedef struct nct_connection {
     nct_phase phase;
     /// Its phase after a release.
     nct_phase resumed_phase;
-    /// The poller reported it as readable, and no read has emptied the socket since.
+    /// The poller reported the socket as readable, and no read has emptied it since.
     bool is_readable;
     /// The current output is 100 Continue; the body follows.
     bool is_interim;
@@ -101,19 +105,19 @@ typedef struct nct_connection {
 } nct_connection;
 
 /// Takes ownership of an accepted socket. Closes it if memory is exhausted.
-void nct_connection_open(nct_desk *desk, int fd);
+void nct_connection_open(nct_coordinator *coordinator, int fd);
 
 /// Continues after the poller reported `events`. May free the connection.
 void nct_connection_handle(nct_connection *connection, uint32_t events);
 
 /// Resumes every connection whose stall was released. May free some.
-void nct_connection_resume_released(nct_desk *desk);
+void nct_connection_resume_released(nct_coordinator *coordinator);
 
-/// Resumes every connection whose next piece is due. May free some. Returns the milliseconds until the next one, or -1
-/// for none.
-int nct_connection_resume_due(nct_desk *desk);
+/// Resumes every connection whose next piece is due. May free some. Returns the milliseconds until another piece is
+/// due, or -1 if no connection waits for a piece.
+int nct_connection_resume_due(nct_coordinator *coordinator);
 
 /// Closes and frees every connection.
-void nct_connection_close_all(nct_desk *desk);
+void nct_connection_close_all(nct_coordinator *coordinator);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "connection.h"
 
-/// The action after a step.
+/// The result of a step: the action that the caller must perform next.
 typedef enum nct_step {
     /// Run another step.
     NCT_STEP_NEXT,
@@ -19,7 +19,7 @@ typedef enum nct_step {
 /// Performs as much of the connection's current phase as is possible now.
 nct_step nct_exchange_step(nct_connection *connection);
 
-/// Returns the milliseconds of CLOCK_MONOTONIC.
+/// Returns the current time of CLOCK_MONOTONIC in milliseconds.
 uint64_t nct_exchange_now_ms(void);
 
 #endif

@@ -33,6 +33,8 @@ static const char *reason_of(unsigned status) {
         {413, "Content Too Large"},
         {416, "Range Not Satisfiable"},
         {417, "Expectation Failed"},
+        {422, "Unprocessable Content"},
+        {426, "Upgrade Required"},
         {429, "Too Many Requests"},
         {431, "Request Header Fields Too Large"},
         {500, "Internal Server Error"},
@@ -83,6 +85,7 @@ bool nct_head_append(nct_bytes *out, const nct_script *script, const nct_head_fa
     if (!nct_bytes_append_text(out, line) || script->endless == NCT_ENDLESS_REASON)
         return script->endless == NCT_ENDLESS_REASON;
     if (!nct_bytes_append_text(out, "\r\n") ||
+        (facts->socket_key != NULL && !nct_socket_append_fields(out, facts->socket_key)) ||
         !nct_bytes_append_text(out, (const char *)nct_bytes_first(&script->lines)))
         return false;
     if (script->endless == NCT_ENDLESS_LINE)
@@ -92,6 +95,8 @@ bool nct_head_append(nct_bytes *out, const nct_script *script, const nct_head_fa
     if (facts->content_type_length != 0 &&
         !(nct_bytes_append_text(out, "Content-Type: ") &&
           nct_bytes_append(out, facts->content_type, facts->content_type_length) && nct_bytes_append_text(out, "\r\n")))
+        return false;
+    if (facts->announces_close && !nct_bytes_append_text(out, "Connection: close\r\n"))
         return false;
     return append_range(out, facts) && append_framing(out, script, facts->range.length);
 }

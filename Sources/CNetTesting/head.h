@@ -5,16 +5,20 @@
 #include "range.h"
 #include "script.h"
 
-/// Inputs of a reply's head besides its script.
+/// The values, in addition to the script, that determine the head of a reply.
 typedef struct nct_head_facts {
     /// The part of the body that is sent.
     nct_range range;
-    /// Bytes of the whole body.
+    /// Length of the whole body in bytes.
     uint64_t body_length;
     /// Value of Content-Type to add; empty for none.
     const void *content_type;
     /// Bytes in `content_type`.
     size_t content_type_length;
+    /// The key of a WebSocket handshake to accept; NULL for none.
+    const nct_bytes *socket_key;
+    /// Adds "Connection: close".
+    bool announces_close;
 } nct_head_facts;
 
 /// Appends the interim heads and the head. Returns false if memory is exhausted.

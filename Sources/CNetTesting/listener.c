@@ -48,7 +48,8 @@ int nct_listener_open(int *out, uint16_t *out_port, const nct_server_options *op
     int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int receive_bytes = (int)options->receive_buffer_bytes;
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) != 0 ||
-        // Connections inherit it, and the handshake fixes the window that it allows.
+        // Set on the listening socket: connections inherit the size, and the TCP handshake already announces a window
+        // of this size.
         (receive_bytes != 0 && setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof(int)) != 0) ||
         bind(fd, (struct sockaddr *)&address, length) != 0 ||
         listen(fd, options->is_accepting_late ? LATE_BACKLOG : BACKLOG) != 0 ||

@@ -7,7 +7,7 @@
 /// Opens a non-blocking listening socket and returns its port (0 for a Unix socket). Returns 0 or an errno.
 int nct_listener_open(int *out, uint16_t *out_port, const nct_server_options *options);
 
-/// Widens the queue of waiting connections that a late-accepting server kept short.
+/// Lengthens the queue of waiting connections, which is short if the server accepts late (`is_accepting_late`).
 void nct_listener_widen(int listener);
 
 #endif

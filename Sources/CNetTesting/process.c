@@ -29,7 +29,7 @@ static int open_port(uint16_t *port, bool is_listening) {
     if (fd < 0) {
         return -1;
     }
-    // Two sockets with SO_REUSEADDR may share a port while only one listens.
+    // Two sockets with SO_REUSEADDR may share a port if only one of them listens.
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
         bind(fd, (struct sockaddr *)&address, length) != 0 || (is_listening && listen(fd, SOMAXCONN) != 0) ||
         getsockname(fd, (struct sockaddr *)&address, &length) != 0) {
@@ -90,15 +90,16 @@ bool nct_program_find(const char *name, char *path, size_t capacity) {
 
 #ifdef __linux__
 
-/// The child is a guardian. It runs the program, and kills it when the pipe from the caller closes, after a stop or
-/// when the caller dies. PR_SET_PDEATHSIG would already act when the thread that forked ends.
+/// The child process is a guardian. It runs the program, and kills it when the pipe from the caller's process closes.
+/// The pipe closes in nct_process_stop(), or when the caller's process ends. PR_SET_PDEATHSIG is not used, because it
+/// would also act when only the thread that forked ends.
 struct nct_process {
     pid_t guardian;
     int guardian_fd; // readable when the guardian has ended
     int leash_fd;    // the end of the pipe that the guardian watches
 };
 
-/// The guardian's inputs. They are prepared before the fork, because nothing may be allocated after it.
+/// The guardian's inputs. They are prepared before fork(), because the child must not allocate memory after it.
 typedef struct order {
     const nct_process_options *options;
     char path[PATH_BYTES];
@@ -117,7 +118,7 @@ static void run_program(const order *one) {
     int moved[MAX_DESCRIPTORS];
     const size_t count = one->options->descriptor_count;
     for (size_t i = 0; i < count; i++) {
-        // Moves them away from the numbers that they will get.
+        // First moved to high numbers, so that the final numbers 3, 4, … are free.
         moved[i] = fcntl(one->options->descriptors[i], F_DUPFD, 100);
     }
     dup2(one->input_fd, STDIN_FILENO);
@@ -137,8 +138,8 @@ static void run_program(const order *one) {
 
 /// Runs in the guardian.
 static void guard_program(const order *one) {
-    setpgid(0, 0); // The test handles an interrupt from the terminal.
-    // Orphans of the program become children of the guardian, which waits for all of them.
+    setpgid(0, 0); // An interrupt from the terminal only reaches the test, which then stops the program.
+    // If children of the program lose their parent, they become children of the guardian, which waits for all of them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t program = fork();
     if (program == 0) {
@@ -149,7 +150,7 @@ static void guard_program(const order *one) {
     int program_fd = open_pidfd(program);
     dup2(one->leash_fd, STDIN_FILENO);
     dup2(program_fd, STDOUT_FILENO);
-    // The caller's open descriptors must not stay open here.
+    // The guardian must not keep the caller's descriptors open.
     (void)syscall(SYS_close_range, 2u, ~0u, 0);
     struct pollfd events[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = STDOUT_FILENO, .events = POLLIN}};
     while (poll(events, 2, -1) < 0 && errno == EINTR) {

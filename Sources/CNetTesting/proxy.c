@@ -18,14 +18,14 @@
 static void *run_session(void *context) {
     nct_proxy_session *session = context;
     nct_proxy *proxy = session->proxy;
-    if (nct_courier_greet(&session->courier)) {
+    if (nct_relay_handshake(&session->relay)) {
         if (proxy->kind == NCT_PROXY_SOCKS5)
             nct_proxy_serve_socks(session);
         else
             nct_proxy_serve_http(session);
-        nct_courier_finish(&session->courier);
+        nct_relay_finish(&session->relay);
     }
-    nct_courier_deinit(&session->courier);
+    nct_relay_deinit(&session->relay);
     nct_record_closed(&proxy->record);
     if (proxy->context != NULL)
         OPENSSL_thread_stop();
@@ -41,26 +41,26 @@ static void begin_session(nct_proxy *proxy, int fd) {
     }
     session->proxy = proxy;
     session->number = nct_record_opened(&proxy->record);
-    bool is_open = nct_courier_init(&session->courier, fd, proxy->context, proxy->stop);
+    bool is_open = nct_relay_init(&session->relay, fd, proxy->context, proxy->stop);
     if (is_open && pthread_create(&session->thread, NULL, run_session, session) == 0) {
         session->next = proxy->sessions;
         proxy->sessions = session;
         return;
     }
-    nct_courier_deinit(&session->courier);
+    nct_relay_deinit(&session->relay);
     nct_record_closed(&proxy->record);
     free(session);
 }
 
-/// Joins the sessions that have ended, or all.
+/// Joins the sessions that have ended, or all sessions if `is_all` is true.
 static void join_sessions(nct_proxy *proxy, bool is_all) {
-    for (nct_proxy_session **place = &proxy->sessions; *place != NULL;) {
-        nct_proxy_session *session = *place;
+    for (nct_proxy_session **link = &proxy->sessions; *link != NULL;) {
+        nct_proxy_session *session = *link;
         if (!is_all && !atomic_load(&session->has_ended)) {
-            place = &session->next;
+            link = &session->next;
             continue;
         }
-        *place = session->next;
+        *link = session->next;
         pthread_join(session->thread, NULL);
         free(session);
     }
@@ -109,7 +109,7 @@ static int copy_options(nct_proxy *proxy, const nct_proxy_options *options) {
 static int make_context(nct_proxy *proxy, nct_identity identity) {
     if (identity == NCT_PLAIN)
         return 0;
-    // Like the server, and for the same reason.
+    // For the reason, see make_context() in server.c.
     OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
     if (!nct_certificate_make(&proxy->certificate, identity, NULL))
         return EPROTO;
@@ -117,7 +117,8 @@ static int make_context(nct_proxy *proxy, nct_identity identity) {
     return proxy->context == NULL ? EPROTO : 0;
 }
 
-/// Starts the acceptor with every signal blocked, above all SIGPIPE. Sessions inherit that.
+/// Starts the thread that accepts connections, with every signal blocked, above all SIGPIPE. The threads of sessions
+/// inherit the blocked signals.
 static int start_thread(nct_proxy *proxy) {
     sigset_t all;
     sigset_t previous;

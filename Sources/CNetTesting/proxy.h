@@ -2,9 +2,9 @@
 #ifndef NCT_PROXY_H
 #define NCT_PROXY_H
 
-#include "courier.h"
 #include "nettesting/proxy.h"
 #include "record.h"
+#include "relay.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,31 +13,31 @@
 struct nct_proxy {
     /// Recorded requests and counts.
     nct_record record;
-    /// Created at its start; zeroed for plain.
+    /// Created when the proxy starts; zeroed for a plain proxy.
     nct_certificate certificate;
-    /// Shared by TLS connections; NULL for plain.
+    /// Shared by TLS connections; NULL for a plain proxy.
     SSL_CTX *context;
     /// Its protocol.
     nct_proxy_kind kind;
-    /// `Basic …` that a request must have; empty for none.
+    /// The `Basic …` credentials that a request must have; empty if none are required.
     nct_bytes credentials;
-    /// User and password as RFC 1929 encodes them; empty for none.
+    /// The user and password that a SOCKS5 client must send, as RFC 1929 encodes them; empty if none are required.
     nct_bytes login;
-    /// The response to CONNECT instead of a tunnel; empty for none.
+    /// The response to each CONNECT request; empty if the proxy opens tunnels.
     nct_bytes connect_reply;
-    /// The response to SOCKS5 instead of a tunnel; 0 for none.
+    /// The reply code for each SOCKS5 request; 0 if the proxy opens tunnels.
     uint8_t socks_reply;
     /// Accepts connections, and joins ended sessions.
     pthread_t thread;
-    /// Sessions; used by the acceptor only.
+    /// The list of sessions. Only `thread` uses it.
     struct nct_proxy_session *sessions;
     /// The listening socket.
     int listener;
-    /// An eventfd, readable once the proxy stops.
+    /// An eventfd that becomes readable when the proxy stops.
     int stop;
     /// The port that it listens on.
     uint16_t port;
-    /// The acceptor is running.
+    /// `thread` is running.
     bool has_thread;
 };
 
@@ -48,7 +48,7 @@ typedef struct nct_proxy_session {
     /// The next one in the list.
     struct nct_proxy_session *next;
     /// Its connection.
-    nct_courier courier;
+    nct_relay relay;
     /// Its thread.
     pthread_t thread;
     /// Its number in the record.

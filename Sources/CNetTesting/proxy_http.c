@@ -22,7 +22,7 @@
 struct target {
     const char *host;
     size_t host_length;
-    /// Sent to the server instead of the target.
+    /// Path and query, which the proxy sends to the server instead of the absolute target.
     const char *path;
     size_t path_length;
     uint16_t port;
@@ -41,7 +41,7 @@ struct exchange {
 
 /* --- targets --- */
 
-/// Parses `host:port`. Returns false if it is neither.
+/// Parses `host:port`. Returns false for other text.
 static bool parse_authority(struct target *target, const char *text, size_t length) {
     const char *colon = memrchr(text, ':', length);
     // The colons of an IPv6 address lie inside its brackets.
@@ -88,7 +88,7 @@ static bool is_name(const struct target *target) {
 
 /* --- forwarding --- */
 
-/// Appends the head for the server: with its target in origin form, and without fields for the proxy.
+/// Appends the head that is sent to the server. It has the target in origin form, and no fields for the proxy.
 static bool append_head(nct_bytes *out, const struct target *target, const char *head, size_t length) {
     const char *end = head + length;
     const char *slash = target->path_length == 0 || target->path[0] == '?' ? "/" : "";
@@ -105,9 +105,9 @@ static bool append_head(nct_bytes *out, const struct target *target, const char 
     return is_whole;
 }
 
-/// Connects, unless the connected server is the right one. Returns 0 or an errno.
+/// Connects to the target, unless the relay is already connected to it. Returns 0 or an errno.
 static int reach(struct exchange *exchange, const struct target *target) {
-    nct_courier *courier = &exchange->session->courier;
+    nct_relay *relay = &exchange->session->relay;
     size_t length = target->host_length + sizeof target->port;
     nct_bytes server = {0};
     if (!nct_bytes_append(&server, &target->port, sizeof target->port) ||
@@ -115,31 +115,31 @@ static int reach(struct exchange *exchange, const struct target *target) {
         nct_bytes_deinit(&server);
         return ENOMEM;
     }
-    bool is_same = courier->upstream.fd >= 0 && exchange->server.length == length &&
+    bool is_same = relay->upstream.fd >= 0 && exchange->server.length == length &&
                    memcmp(nct_bytes_first(&exchange->server), nct_bytes_first(&server), length) == 0;
     nct_bytes_deinit(&exchange->server);
     exchange->server = server;
-    return is_same ? 0 : nct_courier_connect(courier, target->host, target->host_length, target->port);
+    return is_same ? 0 : nct_relay_connect(relay, target->host, target->host_length, target->port);
 }
 
-/// Sends a response of the proxy, and does not forward the request.
+/// Sends a response from the proxy itself, and does not forward the request.
 static bool refuse(struct exchange *exchange, const char *text) {
     exchange->is_refused = true;
-    return nct_bytes_append_text(&exchange->session->courier.to_client, text);
+    return nct_bytes_append_text(&exchange->session->relay.to_client, text);
 }
 
-/// Opens a tunnel for the rest of this connection. Always returns false.
+/// Opens a tunnel, and relays bytes until the connection ends. Always returns false.
 static bool make_tunnel(struct exchange *exchange, const struct target *target) {
     nct_proxy *proxy = exchange->session->proxy;
-    nct_courier *courier = &exchange->session->courier;
+    nct_relay *relay = &exchange->session->relay;
     const nct_bytes *scripted = &proxy->connect_reply;
     if (scripted->length != 0) {
-        (void)nct_bytes_append(&courier->to_client, nct_bytes_first(scripted), scripted->length);
+        (void)nct_bytes_append(&relay->to_client, nct_bytes_first(scripted), scripted->length);
     } else if (reach(exchange, target) != 0) {
         (void)refuse(exchange, BAD_GATEWAY);
-    } else if (nct_bytes_append_text(&courier->to_client, ESTABLISHED)) {
+    } else if (nct_bytes_append_text(&relay->to_client, ESTABLISHED)) {
         nct_record_add(&proxy->record, NCT_COUNT_TUNNELS, 1);
-        nct_courier_relay(courier);
+        nct_relay_run(relay);
     }
     return false;
 }
@@ -147,7 +147,7 @@ static bool make_tunnel(struct exchange *exchange, const struct target *target) 
 /// Handles a complete head. Returns false if the connection must end.
 static bool handle_head(struct exchange *exchange, const char *head, size_t length) {
     nct_proxy *proxy = exchange->session->proxy;
-    nct_courier *courier = &exchange->session->courier;
+    nct_relay *relay = &exchange->session->relay;
     nct_request *request = &exchange->request;
     nct_record_request(&proxy->record, exchange->session->number, &request->first, length);
     exchange->is_refused = false;
@@ -167,16 +167,16 @@ static bool handle_head(struct exchange *exchange, const char *head, size_t leng
         return make_tunnel(exchange, &target);
     if (reach(exchange, &target) != 0)
         return refuse(exchange, BAD_GATEWAY);
-    return append_head(&courier->to_upstream, &target, head, length);
+    return append_head(&relay->to_upstream, &target, head, length);
 }
 
 /// Handles the received requests. Returns false if the connection must end.
 static bool take_requests(struct exchange *exchange) {
-    nct_courier *courier = &exchange->session->courier;
+    nct_relay *relay = &exchange->session->relay;
     nct_request *request = &exchange->request;
-    nct_bytes *in = &courier->in;
+    nct_bytes *in = &relay->in;
     for (;;) {
-        // Dropped bytes stay in place until more is read.
+        // `bytes` stays valid after bytes are dropped from `in`, until more bytes are read.
         const uint8_t *bytes = nct_bytes_first(in);
         size_t before = in->length;
         bool is_head = request->phase == NCT_EXPECT_HEAD;
@@ -189,7 +189,7 @@ static bool take_requests(struct exchange *exchange) {
         }
         if (is_head && progress == NCT_PROGRESS_WHOLE && !handle_head(exchange, (const char *)bytes, length))
             return false;
-        if (!is_head && !exchange->is_refused && !nct_bytes_append(&courier->to_upstream, bytes, length))
+        if (!is_head && !exchange->is_refused && !nct_bytes_append(&relay->to_upstream, bytes, length))
             return false;
         if (progress == NCT_PROGRESS_MORE)
             return true;
@@ -200,8 +200,8 @@ static bool take_requests(struct exchange *exchange) {
 
 void nct_proxy_serve_http(nct_proxy_session *session) {
     struct exchange exchange = {.session = session};
-    while (take_requests(&exchange) && !session->courier.is_client_told)
-        if (!nct_courier_move(&session->courier))
+    while (take_requests(&exchange) && !session->relay.is_client_shut_down)
+        if (!nct_relay_step(&session->relay))
             break;
     nct_request_deinit(&exchange.request);
     nct_bytes_deinit(&exchange.server);

@@ -5,7 +5,7 @@
 
 #define UNIT "bytes="
 
-/// Parses digits up to `end`. Returns false if there are none, other bytes, or too many.
+/// Parses the text up to `end` as digits. Returns false if it is empty, has other bytes, or is too long.
 static bool parse_digits(uint64_t *out, const char *text, const char *end) {
     uint64_t value = 0;
     if (text == end || end - text > 18)

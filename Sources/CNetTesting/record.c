@@ -57,7 +57,8 @@ void nct_record_add(nct_record *record, nct_record_count what, size_t count) {
 static void keep(nct_record *record, size_t connection, const nct_bytes *first, uint64_t full_length) {
     nct_record_row row = {record->kept.length, first->length, full_length, connection};
     size_t needed = record->kept.length + record->rows.length + first->length + sizeof row;
-    // After one refusal nothing more is recorded, so that a row's index is always its request's number.
+    // After a request that was not recorded, no later request is recorded either. So the index of a row is always the
+    // number of its request.
     if (record->is_full || record->is_forgetful || needed > NCT_RECORD_TOTAL_BYTES ||
         !nct_bytes_append(&record->kept, nct_bytes_first(first), first->length) ||
         !nct_bytes_append(&record->rows, &row, sizeof row))

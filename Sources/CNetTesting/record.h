@@ -1,4 +1,4 @@
-/// Recorded requests, byte for byte, and counts that can be waited for with a time limit.
+/// Recorded requests with their exact bytes, and counts. A test can wait until a count has reached a value.
 #ifndef NCT_RECORD_H
 #define NCT_RECORD_H
 
@@ -39,7 +39,7 @@ typedef enum nct_record_count {
     NCT_COUNT_TUNNELS,
     /// Targets given as a name.
     NCT_COUNT_NAMES,
-    /// Stalled replies. This count and the next are not reset.
+    /// Stalled replies. nct_record_forget() does not reset this count and the next.
     NCT_COUNT_STALLED,
     /// Open connections.
     NCT_COUNT_OPEN,
@@ -47,7 +47,7 @@ typedef enum nct_record_count {
     NCT_COUNT_COUNT,
 } nct_record_count;
 
-/// The record; every function locks it.
+/// The record. Every function locks it.
 typedef struct nct_record {
     /// Guards all fields below.
     pthread_mutex_t mutex;
@@ -65,7 +65,7 @@ typedef struct nct_record {
     uint64_t last_stall;
     /// Stalls up to this ticket may continue.
     uint64_t released_stall;
-    /// The space is exhausted.
+    /// A request was not recorded because the space is exhausted, so later ones are not recorded either.
     bool is_full;
     /// Requests are counted but not kept.
     bool is_forgetful;
@@ -86,16 +86,16 @@ void nct_record_closed(nct_record *record);
 /// Adds to a count.
 void nct_record_add(nct_record *record, nct_record_count what, size_t count);
 
-/// Records a complete request; `first` holds its first bytes.
+/// Records a complete request. `first` contains its first bytes.
 void nct_record_request(nct_record *record, size_t connection, const nct_bytes *first, uint64_t full_length);
 
 /// Counts a stalled reply. Returns its ticket, never 0.
 uint64_t nct_record_stall(nct_record *record);
 
-/// Ends the stall of a reply whose connection ended before a release.
+/// Removes a stalled reply from the count, because its connection ended before a release.
 void nct_record_stall_ended(nct_record *record, uint64_t ticket);
 
-/// Releases what is stalled now. The count becomes 0 immediately.
+/// Releases all replies that are stalled now. Their count becomes 0 immediately.
 void nct_record_release_stalls(nct_record *record);
 
 /// Returns the last released ticket.

@@ -29,7 +29,7 @@ void nct_request_reset(nct_request *request) {
     *request = kept;
 }
 
-/// Moves bytes from the buffer into the record of this request.
+/// Takes bytes from the buffer, and appends them to the recorded bytes of the request up to their limit.
 static bool take(nct_request *request, nct_bytes *in, size_t count) {
     size_t room = NCT_RECORD_REQUEST_BYTES - request->first.length;
     if (!nct_bytes_append(&request->first, nct_bytes_first(in), count < room ? count : room))
@@ -64,7 +64,8 @@ static bool parse_number(uint64_t *out, const char *text, size_t length, unsigne
     return true;
 }
 
-/// Finds the path in a target in origin form, or in the absolute form that proxies receive (RFC 9112, 3.2.2).
+/// Finds the path in a request target. The target is in origin form, or in the absolute form that proxies receive (RFC
+/// 9112, 3.2.2).
 static bool take_path(nct_request *request, const char *target, size_t length) {
     const char *scheme = memmem(target, length, "://", 3);
     if (target[0] != '/' && scheme != NULL) {
@@ -90,6 +91,7 @@ static bool parse_request_line(nct_request *request, const char *line, size_t le
     bool is_1_0 = is_text(version + 1, version_length, "HTTP/1.0");
     if (!is_1_0 && !is_text(version + 1, version_length, "HTTP/1.1"))
         return false;
+    request->is_1_0 = is_1_0;
     request->is_last = is_1_0;
     request->is_head = is_text(line, (size_t)(target - line), "HEAD");
     request->is_get = is_text(line, (size_t)(target - line), "GET");
@@ -103,6 +105,8 @@ static nct_bytes *kept_field(nct_request *request, const char *name, size_t leng
         [NCT_FIELD_IF_RANGE] = "If-Range",
         [NCT_FIELD_AUTHORIZATION] = "Authorization",
         [NCT_FIELD_PROXY_AUTHORIZATION] = "Proxy-Authorization",
+        [NCT_FIELD_UPGRADE] = "Upgrade",
+        [NCT_FIELD_SOCKET_KEY] = "Sec-WebSocket-Key",
     };
     for (size_t i = 0; i < NCT_FIELD_COUNT; i++)
         if (is_text(name, length, names[i]))
@@ -110,7 +114,7 @@ static nct_bytes *kept_field(nct_request *request, const char *name, size_t leng
     return NULL;
 }
 
-/// Returns true if a comma-separated list has this word.
+/// Returns true if `word` is a member of a comma-separated list.
 static bool has_word(const char *list, size_t length, const char *word) {
     const char *end = list + length;
     while (list < end) {
@@ -128,7 +132,7 @@ static bool has_word(const char *list, size_t length, const char *word) {
     return false;
 }
 
-/// Two different lengths are invalid (RFC 9112, 6.3).
+/// Parses Content-Length. Returns false if it is invalid, or differs from an earlier one (RFC 9112, 6.3).
 static bool take_length(nct_request *request, const char *value, size_t length) {
     uint64_t before = request->remaining;
     bool is_second = request->phase == NCT_EXPECT_BODY;
@@ -164,7 +168,7 @@ static bool parse_field(nct_request *request, const char *line, size_t length) {
     return true;
 }
 
-/// Parses the lines of a head, which ends with its last line's CR LF.
+/// Parses the lines of a head. `head` ends with the CR LF of its last line, without the empty line.
 static bool parse_head(nct_request *request, const char *head, size_t length) {
     const char *end = head + length;
     request->phase = NCT_EXPECT_NOTHING;
@@ -198,7 +202,7 @@ nct_progress nct_request_take_head(nct_request *request, nct_bytes *in) {
 
 /* --- body --- */
 
-/// Takes the available part of `remaining`. Returns WHOLE if none remains.
+/// Takes the available bytes, at most `remaining`. Returns NCT_PROGRESS_WHOLE if no more bytes are expected.
 static nct_progress take_remaining(nct_request *request, nct_bytes *in, bool is_kept) {
     size_t count = in->length < request->remaining ? in->length : (size_t)request->remaining;
     if (is_kept && !nct_bytes_append(&request->body, nct_bytes_first(in), count))

@@ -1,4 +1,5 @@
-/// Parses a request as it arrives, first its head, then its body, from a buffer that may also hold the next request.
+/// Parses a request while it arrives: first its head, then its body. The input buffer may also contain the beginning of
+/// the next request.
 #ifndef NCT_REQUEST_H
 #define NCT_REQUEST_H
 
@@ -10,7 +11,7 @@ typedef enum nct_progress {
     NCT_PROGRESS_MORE,
     /// The part is complete.
     NCT_PROGRESS_WHOLE,
-    /// It is not an HTTP/1 request, or memory is exhausted.
+    /// The bytes are not an HTTP/1 request, or memory is exhausted.
     NCT_PROGRESS_BAD,
 } nct_progress;
 
@@ -44,13 +45,17 @@ typedef enum nct_request_field {
     NCT_FIELD_AUTHORIZATION,
     /// Proxy-Authorization.
     NCT_FIELD_PROXY_AUTHORIZATION,
+    /// Upgrade.
+    NCT_FIELD_UPGRADE,
+    /// Sec-WebSocket-Key.
+    NCT_FIELD_SOCKET_KEY,
     /// Number of fields.
     NCT_FIELD_COUNT,
 } nct_request_field;
 
 /// One request. A zeroed struct is ready for use.
 typedef struct nct_request {
-    /// The first bytes, up to the record's limit.
+    /// The first bytes of the request, at most NCT_RECORD_REQUEST_BYTES.
     nct_bytes first;
     /// Bytes received.
     uint64_t length;
@@ -60,11 +65,12 @@ typedef struct nct_request {
     nct_bytes path;
     /// Values of fields; empty for none.
     nct_bytes fields[NCT_FIELD_COUNT];
-    /// The body without chunk framing, if it is kept.
+    /// The body without chunk framing; empty if nct_request_take_body() does not keep it.
     nct_bytes body;
     /// Bytes of the body or chunk that are still expected.
     uint64_t remaining;
-    /// Bytes of the buffer that do not contain the end of the head. The next search begins after them.
+    /// Number of bytes in the input buffer that were searched for the end of the head. The next search begins after
+    /// them.
     size_t searched;
     /// The part that is expected next.
     nct_request_phase phase;
@@ -74,20 +80,22 @@ typedef struct nct_request {
     bool is_get;
     /// The connection ends after the reply (Connection: close, HTTP/1.0).
     bool is_last;
+    /// The version is HTTP/1.0.
+    bool is_1_0;
     /// The client expects 100 Continue.
     bool is_waiting;
 } nct_request;
 
-/// Frees what it holds.
+/// Frees the members.
 void nct_request_deinit(nct_request *request);
 
-/// Resets it for the next request, and keeps its storage.
+/// Resets the struct for the next request, and keeps its storage.
 void nct_request_reset(nct_request *request);
 
-/// Takes the head from `in`. Returns WHOLE immediately if it was taken before.
+/// Takes the head from `in`. Returns NCT_PROGRESS_WHOLE immediately if the head was taken before.
 nct_progress nct_request_take_head(nct_request *request, nct_bytes *in);
 
-/// Takes body bytes from `in`, and keeps them if `is_kept` is set.
+/// Takes body bytes from `in`. Appends them to `body` if `is_kept` is true; otherwise drops them.
 nct_progress nct_request_take_body(nct_request *request, nct_bytes *in, bool is_kept);
 
 #endif

@@ -25,11 +25,13 @@ static bool append_optional(nct_bytes *out, const char *text) {
     return text == NULL || nct_bytes_append_text(out, text);
 }
 
-/// Derives the numbers and flags, which depend on each other in this order.
+/// Sets the numbers and flags of the script. The order matters, because some depend on others.
 static void decide(nct_script *script, const nct_reply *reply) {
     script->status = reply->status;
     if (reply->status == 0)
         script->status = reply->location != NULL ? 302 : 200;
+    if (reply->socket_steps != NULL)
+        script->status = 101;
     script->pattern_length = reply->pattern_length;
     script->cut_after = reply->cut_after;
     script->drip_bytes = reply->drip_bytes;
@@ -48,7 +50,8 @@ static void decide(nct_script *script, const nct_reply *reply) {
     if (script->is_endless_body && script->chunk_bytes == 0)
         script->chunk_bytes = DEFAULT_CHUNK_BYTES;
     script->answers_ranges = reply->answers_ranges && script->status == 200 && !script->is_echo && !script->is_raw;
-    // Chunked framing is announced once. If the script's lines announce it, the body is still sent in chunks.
+    // If the script's lines already have Transfer-Encoding, the field is not added again, but the body is still sent in
+    // chunks.
     script->is_framed = has_line(reply->headers, "Transfer-Encoding") ||
                         (script->chunk_bytes == 0 && has_line(reply->headers, "Content-Length"));
     script->is_typed = has_line(reply->headers, "Content-Type");
@@ -56,9 +59,10 @@ static void decide(nct_script *script, const nct_reply *reply) {
     script->file_offset = reply->file_offset;
     script->file_length = reply->file_length;
     script->delay_ms = reply->delay_ms;
+    script->awaits_body = reply->awaits_body && reply->early == NCT_PATIENT;
 }
 
-/// Writes what follows the chunks, and chooses what is repeated after that.
+/// Sets `tail`, which follows the chunks of the body, and `unit`, which is repeated after the tail.
 static bool append_tail(nct_script *script, const nct_reply *reply) {
     static const char *const units[] = {
         [NCT_ENDLESS_CONTINUE] = "HTTP/1.1 100 Continue\r\n\r\n",
@@ -94,6 +98,22 @@ static bool add_challenge(nct_script *script, const nct_reply *reply) {
     return script->challenge != NULL && nct_basic_append(&script->credentials, reply->user, reply->password);
 }
 
+static bool add_socket(nct_script *script, const nct_reply *reply) {
+    if (reply->socket_steps == NULL)
+        return true;
+    script->no_upgrade =
+        nct_script_new(&(nct_reply){.status = 426, .headers = "Upgrade: websocket\r\nConnection: Upgrade\r\n"});
+    script->socket_parts = calloc(reply->socket_step_count + 1, sizeof *script->socket_parts);
+    if (script->no_upgrade == NULL || script->socket_parts == NULL)
+        return false;
+    for (size_t i = 0; i < reply->socket_step_count; i++) {
+        script->socket_part_count = i + 1;
+        if (!nct_socket_part_init(&script->socket_parts[i], &reply->socket_steps[i]))
+            return false;
+    }
+    return true;
+}
+
 nct_script *nct_script_new(const nct_reply *reply) {
     nct_script *script = calloc(1, sizeof *script);
     if (script == NULL)
@@ -102,7 +122,7 @@ nct_script *nct_script_new(const nct_reply *reply) {
     decide(script, reply);
     if (nct_bytes_append(&script->body, reply->body, reply->body_length) && append_lines(&script->lines, reply) &&
         append_optional(&script->interim, reply->interim) && append_tail(script, reply) &&
-        add_challenge(script, reply)) {
+        add_challenge(script, reply) && add_socket(script, reply)) {
         // Ownership of the file is taken last, so that it stays with the caller after a failure.
         script->has_file = reply->has_file;
         return script;
@@ -120,6 +140,10 @@ void nct_script_release(nct_script *script) {
     if (script == NULL || atomic_fetch_sub_explicit(&script->references, 1, memory_order_acq_rel) != 1)
         return;
     nct_script_release(script->challenge);
+    nct_script_release(script->no_upgrade);
+    for (size_t i = 0; i < script->socket_part_count; i++)
+        nct_bytes_deinit(&script->socket_parts[i].frame);
+    free(script->socket_parts);
     if (script->has_file)
         close(script->file);
     nct_bytes_deinit(&script->interim);

@@ -1,17 +1,18 @@
-/// One prepared reply, copied once and shared between connections by a reference count.
+/// A prepared copy of a scripted reply. Connections share it, with a reference count.
 #ifndef NCT_SCRIPT_H
 #define NCT_SCRIPT_H
 
 #include "bytes.h"
 #include "nettesting/reply.h"
+#include "socket.h"
 
 #include <stdatomic.h>
 
 /// A prepared reply. After nct_script_new() only the count changes.
 typedef struct nct_script {
-    /// Owners.
+    /// Number of owners.
     atomic_size_t references;
-    /// Heads sent before the head.
+    /// Interim heads.
     nct_bytes interim;
     /// Location and the script's header lines, NUL-terminated.
     nct_bytes lines;
@@ -19,21 +20,21 @@ typedef struct nct_script {
     nct_bytes body;
     /// The last chunk and the trailer.
     nct_bytes tail;
-    /// Repeated endlessly after the tail; NULL for nothing.
+    /// Text that is repeated endlessly after the tail; NULL for none.
     const char *unit;
-    /// `Basic …` that a request must have; empty for none.
+    /// The `Basic …` credentials that a request must have; empty if none are required.
     nct_bytes credentials;
-    /// Sent to requests without the credentials; owned.
+    /// The reply to requests without the credentials; owned.
     struct nct_script *challenge;
-    /// If not 0, the pattern's length, instead of `body`.
+    /// If not 0, the body is a pattern of this length, and `body` is not used.
     uint64_t pattern_length;
     /// If not 0, the length of a chunk.
     size_t chunk_bytes;
-    /// If `is_cut` is set, the bytes to send before `ending`.
+    /// If `is_cut` is set, the number of bytes to send before `ending`.
     uint64_t cut_after;
-    /// If not 0, the bytes to send at a time.
+    /// If not 0, the size of the pieces in which the reply is sent.
     size_t drip_bytes;
-    /// Milliseconds between them.
+    /// Milliseconds between two pieces.
     uint32_t drip_ms;
     /// Status code.
     unsigned status;
@@ -47,9 +48,9 @@ typedef struct nct_script {
     bool is_cut;
     /// `cut_after` counts from the body's first byte.
     bool is_cut_in_body;
-    /// The request's body is the reply's.
+    /// The request's body is sent as the reply's body.
     bool is_echo;
-    /// There is no head, and HEAD is ignored.
+    /// The reply has no generated head. It is sent completely also for HEAD.
     bool is_raw;
     /// The status forbids a body (1xx, 204, 304), or an endless part precedes the body.
     bool is_bodiless;
@@ -71,6 +72,14 @@ typedef struct nct_script {
     uint64_t file_length;
     /// Milliseconds before the reply begins.
     uint32_t delay_ms;
+    /// The reply is chosen again when the request's body has arrived, which is kept.
+    bool awaits_body;
+    /// The steps of a WebSocket; owned.
+    nct_socket_part *socket_parts;
+    /// Number of steps.
+    size_t socket_part_count;
+    /// The reply to requests that are no WebSocket handshake; owned. NULL if the script has no WebSocket.
+    struct nct_script *no_upgrade;
 } nct_script;
 
 /// Prepares a reply. Returns NULL if memory is exhausted. Release it with nct_script_release().

@@ -19,7 +19,7 @@
 
 static void listen_for(nct_server *server, uint32_t events) {
     struct epoll_event event = {.events = events, .data.ptr = &server->listener};
-    epoll_ctl(server->desk.poller, EPOLL_CTL_MOD, server->listener, &event);
+    epoll_ctl(server->coordinator.poller, EPOLL_CTL_MOD, server->listener, &event);
     server->is_full = events == 0;
 }
 
@@ -27,9 +27,9 @@ static void accept_all(nct_server *server) {
     for (;;) {
         int fd = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            nct_connection_open(&server->desk, fd);
+            nct_connection_open(&server->coordinator, fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            // A listener that stays readable would make the loop spin.
+            // No descriptor is free. The listener would stay readable and make the loop spin, so it is not polled.
             listen_for(server, 0);
             return;
         } else if (errno != ECONNABORTED && errno != EINTR) {
@@ -38,7 +38,7 @@ static void accept_all(nct_server *server) {
     }
 }
 
-/// Does what other threads requested.
+/// Performs the actions that other threads have requested.
 static void serve_wake(nct_server *server) {
     uint64_t wakes;
     while (read(server->waker, &wakes, sizeof wakes) < 0 && errno == EINTR)
@@ -47,7 +47,7 @@ static void serve_wake(nct_server *server) {
         nct_listener_widen(server->listener);
         listen_for(server, EPOLLIN);
     }
-    nct_connection_resume_released(&server->desk);
+    nct_connection_resume_released(&server->coordinator);
 }
 
 static void *run_loop(void *context) {
@@ -55,7 +55,7 @@ static void *run_loop(void *context) {
     struct epoll_event events[MAX_EVENTS];
     int timeout_ms = -1;
     while (!atomic_load(&server->is_stopping)) {
-        int count = epoll_wait(server->desk.poller, events, MAX_EVENTS, timeout_ms);
+        int count = epoll_wait(server->coordinator.poller, events, MAX_EVENTS, timeout_ms);
         bool is_woken = false;
         bool was_full = server->is_full;
         for (int i = 0; i < count; i++) {
@@ -66,15 +66,16 @@ static void *run_loop(void *context) {
             else
                 nct_connection_handle(events[i].data.ptr, events[i].events);
         }
-        // After the batch, because a released connection may be freed while its own event is still in the batch.
+        // Called after the batch of events. A released connection may be freed, and the batch may still contain an
+        // event for it.
         if (is_woken)
             serve_wake(server);
-        timeout_ms = nct_connection_resume_due(&server->desk);
+        timeout_ms = nct_connection_resume_due(&server->coordinator);
         if (was_full)
             listen_for(server, EPOLLIN);
     }
-    nct_connection_close_all(&server->desk);
-    if (server->desk.context != NULL)
+    nct_connection_close_all(&server->coordinator);
+    if (server->coordinator.context != NULL)
         OPENSSL_thread_stop();
     return NULL;
 }
@@ -96,14 +97,14 @@ static int open_listener(nct_server *server, const nct_server_options *options) 
 }
 
 static int open_poller(nct_server *server, bool is_accepting_late) {
-    server->desk.poller = epoll_create1(EPOLL_CLOEXEC);
+    server->coordinator.poller = epoll_create1(EPOLL_CLOEXEC);
     server->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (server->desk.poller < 0 || server->waker < 0)
+    if (server->coordinator.poller < 0 || server->waker < 0)
         return errno;
     struct epoll_event listening = {.events = is_accepting_late ? 0 : EPOLLIN, .data.ptr = &server->listener};
     struct epoll_event waking = {.events = EPOLLIN, .data.ptr = &server->waker};
-    if (epoll_ctl(server->desk.poller, EPOLL_CTL_ADD, server->listener, &listening) != 0 ||
-        epoll_ctl(server->desk.poller, EPOLL_CTL_ADD, server->waker, &waking) != 0)
+    if (epoll_ctl(server->coordinator.poller, EPOLL_CTL_ADD, server->listener, &listening) != 0 ||
+        epoll_ctl(server->coordinator.poller, EPOLL_CTL_ADD, server->waker, &waking) != 0)
         return errno;
     return 0;
 }
@@ -124,23 +125,24 @@ static const nct_reply *greeting_of(nct_identity identity) {
     return identity < NCT_TLS_GARBAGE || identity > NCT_TLS_STALLED ? NULL : &greetings[identity];
 }
 
-static int make_replies(nct_desk *desk, nct_identity identity) {
+static int make_replies(nct_coordinator *coordinator, nct_identity identity) {
     static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
     const nct_reply *greeting = greeting_of(identity);
-    desk->interim = nct_script_new(&(nct_reply){.is_raw = true, .body = interim, .body_length = sizeof interim - 1});
-    desk->refusal = nct_script_new(&(nct_reply){.status = 400, .ending = NCT_CLOSE});
+    coordinator->interim =
+        nct_script_new(&(nct_reply){.is_raw = true, .body = interim, .body_length = sizeof interim - 1});
+    coordinator->refusal = nct_script_new(&(nct_reply){.status = 400, .ending = NCT_CLOSE});
     if (greeting != NULL)
-        desk->greeting = nct_script_new(greeting);
-    bool is_made = desk->interim != NULL && desk->refusal != NULL && (greeting == NULL || desk->greeting != NULL) &&
-                   nct_table_init(&desk->table);
+        coordinator->greeting = nct_script_new(greeting);
+    bool is_made = coordinator->interim != NULL && coordinator->refusal != NULL &&
+                   (greeting == NULL || coordinator->greeting != NULL) && nct_table_init(&coordinator->table);
     return is_made ? 0 : ENOMEM;
 }
 
 static int make_context(nct_server *server, const nct_server_options *options) {
     if (options->identity == NCT_PLAIN)
         return 0;
-    // Like the engine: otherwise OpenSSL's exit handler frees state that other threads still use when a test returns
-    // from main.
+    // As in the engine, OpenSSL's exit handler is disabled. When a test returns from main, it would free state that
+    // other threads still use.
     OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
     char names[768];
     int length = snprintf(
@@ -150,7 +152,7 @@ static int make_context(nct_server *server, const nct_server_options *options) {
         return EINVAL;
     if (!nct_certificate_make(&server->certificate, options->identity, length == 0 ? NULL : names))
         return EPROTO;
-    if (server->desk.greeting != NULL)
+    if (server->coordinator.greeting != NULL)
         return 0;
     if (options->staple != NULL) {
         server->certificate.staple = malloc(options->staple_length);
@@ -159,8 +161,8 @@ static int make_context(nct_server *server, const nct_server_options *options) {
         memcpy(server->certificate.staple, options->staple, options->staple_length);
         server->certificate.staple_length = options->staple_length;
     }
-    server->desk.context = nct_wire_context_new(&server->certificate, options);
-    return server->desk.context == NULL ? EPROTO : 0;
+    server->coordinator.context = nct_wire_context_new(&server->certificate, options);
+    return server->coordinator.context == NULL ? EPROTO : 0;
 }
 
 /// Starts the thread with every signal blocked, above all SIGPIPE, because OpenSSL writes without MSG_NOSIGNAL.
@@ -184,12 +186,12 @@ int nct_server_start(nct_server **out, const nct_server_options *options) {
     nct_server *server = calloc(1, sizeof *server);
     if (server == NULL)
         return ENOMEM;
-    server->listener = server->waker = server->desk.poller = -1;
-    nct_record_init(&server->desk.record);
-    server->desk.is_never_reading = options->is_never_reading;
-    server->desk.chooser = (nct_chooser){options->choose, options->received, options->replied, options->context};
-    server->desk.record.is_forgetful = options->is_forgetful;
-    int failure = make_replies(&server->desk, options->identity);
+    server->listener = server->waker = server->coordinator.poller = -1;
+    nct_record_init(&server->coordinator.record);
+    server->coordinator.is_never_reading = options->is_never_reading;
+    server->coordinator.chooser = (nct_chooser){options->choose, options->received, options->replied, options->context};
+    server->coordinator.record.is_forgetful = options->is_forgetful;
+    int failure = make_replies(&server->coordinator, options->identity);
     if (failure == 0)
         failure = make_context(server, options);
     if (failure == 0)
@@ -220,14 +222,14 @@ void nct_server_stop(nct_server *server) {
     }
     close_descriptor(server->listener);
     close_descriptor(server->waker);
-    close_descriptor(server->desk.poller);
-    SSL_CTX_free(server->desk.context);
+    close_descriptor(server->coordinator.poller);
+    SSL_CTX_free(server->coordinator.context);
     nct_certificate_deinit(&server->certificate);
-    nct_script_release(server->desk.interim);
-    nct_script_release(server->desk.refusal);
-    nct_script_release(server->desk.greeting);
-    nct_table_deinit(&server->desk.table);
-    nct_record_deinit(&server->desk.record);
+    nct_script_release(server->coordinator.interim);
+    nct_script_release(server->coordinator.refusal);
+    nct_script_release(server->coordinator.greeting);
+    nct_table_deinit(&server->coordinator.table);
+    nct_record_deinit(&server->coordinator.record);
     if (server->unix_path != NULL)
         unlink(server->unix_path);
     free(server->unix_path);

@@ -8,12 +8,12 @@
 /// A running server.
 struct nct_server {
     /// State that its connections share.
-    nct_desk desk;
-    /// Created at its start; zeroed for plain.
+    nct_coordinator coordinator;
+    /// Created when the server starts; zeroed for a plain server.
     nct_certificate certificate;
     /// The event loop's thread.
     pthread_t thread;
-    /// Path to remove at its stop; malloc'ed, NULL for none.
+    /// Path to remove when the server stops; malloc'ed, NULL for none.
     char *unix_path;
     /// The event loop must end.
     atomic_bool is_stopping;
@@ -27,7 +27,8 @@ struct nct_server {
     uint16_t port;
     /// The event loop is running.
     bool has_thread;
-    /// Event loop thread only: descriptors ran out, so the listener is not polled until a connection closes.
+    /// The process has no free descriptors, so the listener is not polled until a connection closes. Event loop thread
+    /// only.
     bool is_full;
 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Scripts in the order of use.
+/// The scripts for successive requests of a path.
 struct sequence {
     size_t count;
     size_t next;

@@ -1,4 +1,4 @@
-/// Replies by path; each path has a sequence of them.
+/// The scripted replies of a server. Each path has a sequence of replies.
 #ifndef NCT_TABLE_H
 #define NCT_TABLE_H
 
@@ -6,11 +6,11 @@
 
 #include <pthread.h>
 
-/// Replies by path. Zero the storage before nct_table_init().
+/// A hash table from paths to replies. Zero the struct before nct_table_init().
 typedef struct nct_table {
     /// Guards the rows.
     pthread_mutex_t mutex;
-    /// Chains by hash of the path.
+    /// Linked lists of rows. The index is the hash of the path.
     struct nct_table_row *rows[1024];
     /// The reply for a path without a script; owned.
     nct_script *fallback;
@@ -22,10 +22,11 @@ bool nct_table_init(nct_table *table);
 /// Frees every row. Allowed after a failed init.
 void nct_table_deinit(nct_table *table);
 
-/// Sets the replies of a path, at least one. Returns false, with nothing changed, if memory is exhausted.
+/// Sets the replies of a path; `count` is at least 1. If memory is exhausted, returns false and changes nothing.
 bool nct_table_set(nct_table *table, const char *path, const nct_reply *replies, size_t count);
 
-/// Returns the next reply for a path, or that of "*", or 404; retained for the caller.
+/// Returns the next reply for a path. If the path has none, returns the next reply of "*", or else the 404 reply. The
+/// reply is retained for the caller.
 nct_script *nct_table_next(nct_table *table, const void *path, size_t length);
 
 #endif

@@ -101,7 +101,7 @@ static bool show(SSL_CTX *context, const nct_certificate *certificate, const nct
            SSL_CTX_use_PrivateKey(context, certificate->key) == 1;
 }
 
-/// OpenSSL frees the response that it receives.
+/// Staples a copy of the OCSP response, because OpenSSL frees the response that it gets.
 static int staple(SSL *ssl, void *data) {
     const nct_certificate *kept = data;
     void *copy = OPENSSL_memdup(kept->staple, kept->staple_length);
@@ -136,7 +136,7 @@ SSL_CTX *nct_wire_context_new(const nct_certificate *certificate, const nct_serv
 
 bool nct_wire_init(nct_wire *wire, int fd, SSL_CTX *context) {
     *wire = (nct_wire){.fd = fd};
-    // Without this the tail of a reply waits for an acknowledgement, and RST would overtake it.
+    // With Nagle's algorithm, the end of a reply could wait for an acknowledgement, and an RST would discard it.
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     if (context == NULL)
         return true;
@@ -255,7 +255,7 @@ nct_wire_result nct_wire_flush(nct_wire *wire) {
     int unsent = 0;
     if (ioctl(wire->fd, SIOCOUTQNSD, &unsent) != 0 || unsent == 0)
         return NCT_WIRE_DONE;
-    // With this, "writable" means that nothing is unsent.
+    // With this option, the poller reports the socket as writable only when no byte is unsent.
     setsockopt(wire->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){1}, sizeof(int));
     return NCT_WIRE_WANT_WRITE;
 }

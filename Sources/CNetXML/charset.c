@@ -1,3 +1,4 @@
+#if defined(NETKIT_XML) || !defined(SWIFT_PACKAGE)
 #include "charset.h"
 
 #include <ctype.h>
@@ -182,3 +183,4 @@ bool converter_end(charset_converter *converter, converted_fn take, void *ctx) {
     nc_buf_deinit(&text);
     return is_good;
 }
+#endif

@@ -1,3 +1,4 @@
+#if defined(NETKIT_XML) || !defined(SWIFT_PACKAGE)
 #include "parser.h"
 
 #include <ctype.h>
@@ -16,7 +17,7 @@ static bool is_live(const nc_xml_parser *parser) {
 
 static void tell(nc_xml_parser *parser, const nc_xml_event *event) {
     if (is_live(parser) && !parser->on_event(parser->ctx, event)) {
-        parser_fail(parser, NC_XML_STOPPED, "the reader wanted no more", NULL);
+        parser_fail(parser, NC_XML_STOPPED, "the event callback stopped the parser", NULL);
     }
 }
 
@@ -98,7 +99,7 @@ static void on_start(void *ctx, const xmlChar *local, const xmlChar *prefix, con
         return;
     }
     if (parser->depth >= parser->options.max_depth) {
-        parser_fail(parser, NC_XML_TOO_LARGE, "the elements stand too deep", NULL);
+        parser_fail(parser, NC_XML_TOO_LARGE, "the elements are nested too deeply", NULL);
         return;
     }
     if (attribute_count > NC_XML_MAX_ATTRIBUTES || namespace_count > NC_XML_MAX_ATTRIBUTES ||
@@ -159,7 +160,7 @@ static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id,
     // If the '[' arrives together with the end, libxml2 treats it as the beginning of the declarations.
     xmlParserInputPtr input = parser->ctxt->input;
     if (input != NULL && input->end - input->cur >= 2 && input->cur[0] == '>' && input->cur[1] == '[') {
-        parser_fail(parser, NC_XML_MALFORMED, "declarations stand behind their document type", NULL);
+        parser_fail(parser, NC_XML_MALFORMED, "declarations appear after their document type", NULL);
     }
 }
 
@@ -171,7 +172,8 @@ static void on_attribute_rule(void *ctx, const xmlChar *element, const xmlChar *
     (void)default_kind;
     xmlFreeEnumeration(choices);
     if (default_value != NULL && ++parser->default_count > MAX_DEFAULTS) {
-        parser_fail(parser, NC_XML_TOO_LARGE, "the document type has too many defaults, one of element \"%s\"",
+        parser_fail(parser, NC_XML_TOO_LARGE,
+                    "the document type has too many default attributes, for example of element \"%s\"",
                     (const char *)element);
     }
 }
@@ -231,3 +233,4 @@ void handler_init(xmlSAXHandler *handler) {
         .serror = on_error,
     };
 }
+#endif

@@ -1,3 +1,4 @@
+#if defined(NETKIT_XML) || !defined(SWIFT_PACKAGE)
 #include "parser.h"
 
 #include <pthread.h>
@@ -108,7 +109,7 @@ static void check_backlog(nc_xml_parser *parser) {
     size_t waiting = (size_t)(input->end - input->cur);
     bool is_cdata = parser->ctxt->instate == XML_PARSER_CDATA_SECTION;
     if (waiting > (is_cdata ? NC_XML_MAX_CDATA_BYTES : parser->options.max_token_bytes)) {
-        parser_fail(parser, NC_XML_TOO_LARGE, "a tag, comment or the like is too long", NULL);
+        parser_fail(parser, NC_XML_TOO_LARGE, "a tag, comment or other markup is too long", NULL);
     } else if (!is_cdata && waiting >= PIECE_BYTES / 2 && has_too_many_attributes(input->cur, input->end)) {
         parser_fail(parser, NC_XML_TOO_LARGE, "an element has too many attributes or namespaces", NULL);
     }
@@ -209,7 +210,7 @@ static bool parse_lines(void *ctx, const uint8_t *bytes, size_t count) {
 
 static void convert(nc_xml_parser *parser, const uint8_t *bytes, size_t count) {
     if (parser->error.status == NC_XML_OK && !converter_feed(&parser->converter, bytes, count, parse_lines, parser)) {
-        parser_fail(parser, NC_XML_MALFORMED, "a byte is none of the text's charset", NULL);
+        parser_fail(parser, NC_XML_MALFORMED, "a byte is not valid in the charset of the text", NULL);
     }
 }
 
@@ -233,7 +234,7 @@ static nc_xml_status outcome(const nc_xml_parser *parser, nc_xml_error *err) {
 
 nc_xml_status nc_xml_parser_feed(nc_xml_parser *parser, const uint8_t *bytes, size_t count, nc_xml_error *err) {
     if (parser == NULL || (bytes == NULL && count > 0) || (parser->is_over && parser->error.status == NC_XML_OK)) {
-        return refuse(err, NC_XML_USAGE, "an argument is missing, or the parser was finished");
+        return refuse(err, NC_XML_USAGE, "an argument is missing, or the parser was already finished");
     }
     if (parser->error.status == NC_XML_OK && count > parser->options.max_bytes - parser->fed_bytes) {
         parser_fail(parser, NC_XML_TOO_LARGE, "the text is too long", NULL);
@@ -259,7 +260,7 @@ nc_xml_status nc_xml_parser_finish(nc_xml_parser *parser, nc_xml_error *err) {
             begin(parser);
         }
         if (parser->error.status == NC_XML_OK && !converter_end(&parser->converter, parse_lines, parser)) {
-            parser_fail(parser, NC_XML_MALFORMED, "the text ends within a character", NULL);
+            parser_fail(parser, NC_XML_MALFORMED, "the text is incomplete: it ends within a character", NULL);
         }
         parse_gathered(parser);
         parse(parser, NULL, 0, true);
@@ -268,3 +269,4 @@ nc_xml_status nc_xml_parser_finish(nc_xml_parser *parser, nc_xml_error *err) {
     parser->is_over = true;
     return outcome(parser, err);
 }
+#endif

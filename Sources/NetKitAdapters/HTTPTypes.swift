@@ -3,14 +3,15 @@ public import HTTPTypes
 public import NetKit
 
 extension Headers {
-    /// Creates fields from those of swift-http-types, in order.
+    /// Creates headers from fields of swift-http-types, in the same order.
     public init(_ fields: HTTPFields) {
         self.init(fields.map { Field($0) })
     }
 }
 
 extension HTTPFields {
-    /// Creates fields of swift-http-types, in order. A field whose name is invalid there is omitted.
+    /// Creates fields of swift-http-types from headers, in the same order. A field whose name is invalid in
+    /// swift-http-types is omitted.
     public init(_ headers: Headers) {
         self.init()
         for field in headers {
@@ -22,18 +23,18 @@ extension HTTPFields {
 }
 
 extension Request where Value == Bytes {
-    /// Creates a request from one of swift-http-types. Without an authority its URL is relative to the agent's base
-    /// URL.
+    /// Creates a request from a request of swift-http-types. If that has no authority, the URL is relative to the
+    /// agent's base URL.
     public init(_ request: HTTPRequest, body: Body? = nil) {
         let path = request.path ?? "/"
-        let place = request.authority.map { "\(request.scheme ?? "https")://\($0)\(path)" } ?? path
-        self.init(place, method: Method(rawValue: request.method.rawValue), body: body)
+        let url = request.authority.map { "\(request.scheme ?? "https")://\($0)\(path)" } ?? path
+        self.init(url, method: Method(rawValue: request.method.rawValue), body: body)
         headers = Headers(request.headerFields)
     }
 }
 
 extension HTTPResponse {
-    /// Creates a response head from a response.
+    /// Creates a response head of swift-http-types from a response.
     public init(_ response: Response<some Sendable>) {
         self.init(status: .init(code: response.status), headerFields: HTTPFields(response.headers))
     }

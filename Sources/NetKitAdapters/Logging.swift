@@ -3,13 +3,13 @@ public import Logging
 public import NetKit
 
 extension RequestLog {
-    /// Writes its lines to a logger, one message each. They contain no secret whose name ``NetKit/Redaction``
-    /// recognizes.
+    /// Creates a log that writes each line as a message to a logger. Values whose names denote secrets are hidden by
+    /// `redaction`.
     ///
     /// - Parameters:
-    ///   - logger: receives the lines, on any thread.
-    ///   - level: the level of each line.
-    ///   - redaction: hides secrets.
+    ///   - logger: the logger, which is called on any thread.
+    ///   - level: the level of the messages.
+    ///   - redaction: recognizes secrets.
     public init(_ logger: Logger, level: Logger.Level = .debug, hiding redaction: Redaction = Redaction()) {
         self.init(redaction) { line in
             logger.log(level: level, "\(line)")

@@ -2,19 +2,23 @@
 internal import Metrics
 public import NetKit
 
-/// Counts calls and their duration with swift-metrics: `netkit_calls` by method and outcome (a status, or an error's
-/// name), `netkit_call_duration` by method, and `netkit_retries`.
+/// An observer that reports metrics of calls to swift-metrics:
+/// - `netkit_calls`, a counter by method and outcome, which is a status or the name of an error
+/// - `netkit_call_duration`, a timer by method
+/// - `netkit_retries`, a counter by method
 ///
-/// URLs are not a dimension, because there would be too many values.
+/// URLs are not a dimension, because they have too many different values.
 public struct RequestMetrics: Observer {
     private let prefix: String
 
-    /// - Parameter prefix: the prefix of the labels.
+    /// Creates an observer.
+    ///
+    /// - Parameter prefix: the prefix of the metrics' names.
     public init(prefix: String = "netkit") {
         self.prefix = prefix
     }
 
-    /// Counts the calls that have ended.
+    /// Reports the calls that have ended, and the retries.
     public func observe(_ event: Event) {
         let method = ("method", event.request.method.rawValue)
         switch event.change {

@@ -1,77 +1,81 @@
 import NetKit
 
-/// Rejects incompatible options before anything is sent.
+/// Checks the command line as a whole, before anything is sent.
 extension Arguments {
     func check() throws(UsageError) {
         if urls.isEmpty {
-            throw UsageError("no URL; nk --help lists what there is")
+            throw UsageError("no URL given; see nk --help")
         }
         try checkBodies()
         try checkStandardInput()
         try checkParts()
         try checkFiles()
         try cache.check()
+        if urls.count > 1 && (etagInput != nil || etagOutput != nil) {
+            throw UsageError("--etag-compare and --etag-save work with one URL; use --next to give each its own")
+        }
         if netrc != nil && usesDigest && login == nil {
-            throw UsageError("-n sends a password as Basic does, in the clear: --digest goes with -u")
+            throw UsageError("--digest cannot use -n, which sends Basic; use -u with --digest")
         }
         if usesDigest && token != nil {
-            throw UsageError("--digest shows a name and a password, --oauth2-bearer a token: choose one")
+            throw UsageError("--digest and --oauth2-bearer cannot be combined; choose one")
         }
         if failsOnStatus && failsWithBody {
-            throw UsageError("-f leaves the body of a failure out, --fail-with-body writes it: choose one")
+            throw UsageError("-f and --fail-with-body cannot be combined; choose one")
         }
         if key != nil && certificate == nil {
-            throw UsageError("--key goes with --cert")
+            throw UsageError("--key requires --cert")
         }
     }
 
     private func checkBodies() throws(UsageError) {
         if uploads.count > urls.count {
-            throw UsageError("there are more -T than URLs")
+            throw UsageError("more -T options than URLs; add a URL for each")
         }
         if sendsDataInURL && data.contains(where: { $0.isJSON }) {
-            throw UsageError("-G puts -d and --data-urlencode into the URL, where --json cannot go")
+            throw UsageError("-G cannot be combined with --json; use -d or --data-urlencode")
         }
-        if asksForHead && !data.isEmpty && !sendsDataInURL {
-            throw UsageError("-I asks for the head alone, -d and --json send a body: choose one")
+        if usesHeadMethod && !data.isEmpty && !sendsDataInURL {
+            throw UsageError("-I cannot be combined with -d or --json, which send a body")
         }
-        if !uploads.isEmpty && (asksForHead || (!data.isEmpty && !sendsDataInURL)) {
-            throw UsageError("-T sends a file: it goes neither with -I nor with -d and --json")
+        if !uploads.isEmpty && (usesHeadMethod || (!data.isEmpty && !sendsDataInURL)) {
+            throw UsageError("-T cannot be combined with -I, -d or --json")
         }
-        if !form.isEmpty && (asksForHead || !data.isEmpty || !uploads.isEmpty) {
-            throw UsageError("-F sends a form: it goes neither with -I nor with -d, --json and -T")
+        if !form.isEmpty && (usesHeadMethod || !data.isEmpty || !uploads.isEmpty) {
+            throw UsageError("-F cannot be combined with -I, -d, --json or -T")
         }
     }
 
-    /// Standard input can be read once, and sent to one URL.
+    /// Throws an error if options need standard input more than once, because it can be read only once.
     private func checkStandardInput() throws(UsageError) {
         let readers = (headers + proxyHeaders).count { if case .file("-") = $0 { true } else { false } }
         let senders = uploads.count { $0 == "-" } + form.count { $0.readsStandardInput }
         if readers + senders > 1 || readers + senders == 1 && data.contains(where: { $0.file == "-" }) {
-            throw UsageError("standard input can be read once only")
+            throw UsageError("standard input can be read only once")
         }
         if urls.count > 1 && form.contains(where: { $0.sendsStandardInput }) {
-            throw UsageError("standard input can be sent to one URL only; NAME=<- reads it into a field of each")
+            throw UsageError(
+                "standard input can be sent to one URL only; use -F 'NAME=<-' to send it as text to each URL")
         }
     }
 
     private func checkParts() throws(UsageError) {
-        if range != nil && downloads.isAsked {
-            throw UsageError("-r asks for a part: it goes not with -C, -J, --segments and what else makes a download")
+        if range != nil && downloads.isRequested {
+            throw UsageError("-r cannot be combined with download options such as -C, -J and --segments")
         }
         if range != nil && !uploads.isEmpty {
-            throw UsageError("-r asks for a part of what comes, -T sends a file: choose one")
+            throw UsageError("-r cannot be combined with -T")
         }
     }
 
-    /// An empty file name is rejected here. Otherwise the error would appear only after everything was sent.
+    /// Throws an error for an empty file name. Otherwise the file would cause an error only after everything was sent.
     private func checkFiles() throws(UsageError) {
         if outputs.count > urls.count {
-            throw UsageError("there are more -o and -O than URLs")
+            throw UsageError("more -o and -O options than URLs; add a URL for each")
         }
         let bodies = outputs.compactMap { if case .path(let path) = $0 { ("-o", path) } else { nil } }
         if let (option, _) = (bodies + filesAtTheEnd).first(where: { $0.1.isEmpty }) {
-            throw UsageError("\(option) '' names no file")
+            throw UsageError("\(option) '' is not a file name")
         }
     }
 }

@@ -1,28 +1,37 @@
 import NetKit
 
-/// Reads the files of -d, -H and -F fields before the first URL, and only once: a pipe has no data for a second one.
+/// Reads the files of -d, -H and -F fields. Each file is read once, before the first URL is fetched, because a pipe has
+/// no data for a second reading.
 extension Arguments {
     mutating func readInputs() throws(Failure) {
         Interrupt.isWaiting(true)
         defer { Interrupt.isWaiting(false) }
         sentData = try joinedData()
-        changes = Array(try headers.map { choice throws(Failure) in try Self.changes(of: choice) }.joined())
-        proxyFields = Array(try proxyHeaders.map { choice throws(Failure) in try Self.fields(of: choice) }.joined())
+        changes = Array(try headers.map { argument throws(Failure) in try Self.changes(of: argument) }.joined())
+        proxyFields = Array(try proxyHeaders.map { argument throws(Failure) in try Self.fields(of: argument) }.joined())
         condition = timeCondition.flatMap(Self.condition)
-        // With --curl, curl reads it.
+        etagCondition = try etagInput.map { path throws(Failure) in try Self.etagCondition(in: path) }
+        // With --curl, the form is not read here, because curl reads its files.
         if urls.count > 1 && !printsCurl {
             form = try form.map { field throws(Failure) in try field.readForSeveral() }
         }
     }
 
-    /// Whether -H 'NAME:' omits a field. Valid after the files were read.
-    func leavesOut(_ name: String) -> Bool {
+    /// Returns true if -H 'NAME:' removes this field. The result is valid after the files were read.
+    func removesField(_ name: String) -> Bool {
         changes.contains { change in
-            if case .leaveOut(let other) = change { other.lowercased() == name.lowercased() } else { false }
+            if case .remove(let other) = change { other.lowercased() == name.lowercased() } else { false }
         }
     }
 
-    /// The values of -d are joined by "&", those of --json are not.
+    /// Whether the netrc file is read. With --netrc-optional, a login in the command line has priority.
+    var usesNetrc: Bool {
+        let hasLogin = login != nil || urls.contains { URLText($0).login != nil }
+        return !removesField("Authorization") && !(isNetrcOptional && hasLogin)
+    }
+
+    /// Returns all data to send, or `nil` if there is none. A value of -d is separated from the preceding value by "&";
+    /// a value of --json is not.
     private func joinedData() throws(Failure) -> [UInt8]? {
         if data.isEmpty {
             return nil
@@ -37,37 +46,51 @@ extension Arguments {
         return bytes
     }
 
-    /// Returns `nil` for text that is neither a date nor an existing file.
+    /// Returns the conditional field for the value of -z, or `nil` if it is neither a date nor an existing file.
     private static func condition(_ text: String) -> Headers.Field? {
         let names: [Unicode.Scalar: String] = [
             "-": "If-Unmodified-Since", "=": "Last-Modified", "+": "If-Modified-Since",
         ]
         let sign = names.keys.first { text.behind($0) != nil }
-        let place = sign.flatMap { text.behind($0) } ?? text
-        guard let seconds = OptionValue.epochSeconds(place) ?? InputFile.modified(place),
+        let dateOrPath = sign.flatMap { text.behind($0) } ?? text
+        guard let seconds = OptionValue.epochSeconds(dateOrPath) ?? InputFile.modified(dateOrPath),
             HTTPDate.writableSeconds.contains(seconds)
         else { return nil }
         let name = sign.flatMap { names[$0] } ?? "If-Modified-Since"
         return .init(name: name, value: HTTPDate.text(ofEpochSeconds: seconds))
     }
 
-    private static func changes(of choice: HeaderChoice) throws(Failure) -> [HeaderChange] {
-        switch choice {
+    /// Returns the conditional field for the file of --etag-compare. As in curl, a file that is missing or empty stands
+    /// for an ETag that no response has.
+    private static func etagCondition(in path: String) throws(Failure) -> Headers.Field {
+        do throws(SystemError) {
+            let line = try InputFile.contents(of: path).prefix { $0 != 10 && $0 != 13 }
+            return .init(name: "If-None-Match", bytes: line.isEmpty ? Bytes(Array("\"\"".utf8)) : Bytes(Array(line)))
+        } catch  where error.isMissingFile {
+            return .init(name: "If-None-Match", value: "\"\"")
+        } catch {
+            throw Failure(reading: error, from: path)
+        }
+    }
+
+    private static func changes(of argument: HeaderArgument) throws(Failure) -> [HeaderChange] {
+        switch argument {
         case .change(let change): [change]
         case .file(let path): try changes(in: path)
         }
     }
 
-    private static func fields(of choice: HeaderChoice) throws(Failure) -> [Headers.Field] {
-        try changes(of: choice).map { change throws(Failure) in
+    private static func fields(of argument: HeaderArgument) throws(Failure) -> [Headers.Field] {
+        try changes(of: argument).map { change throws(Failure) in
             guard case .send(let field) = change else {
-                throw Failure(ExitCode.usage, "a field of --proxy-header has no value")
+                throw Failure(ExitCode.usage, "a header in the file of --proxy-header has no value; use 'Name: value'")
             }
             return field
         }
     }
 
-    /// A value that is not UTF-8 is sent unchanged: it is read with one scalar for each byte.
+    /// Parses a line of a file of fields. A line that is not UTF-8 is parsed with one scalar for each byte, so that the
+    /// value can be sent unchanged.
     private static func change(_ line: some Collection<UInt8>) throws(UsageError) -> HeaderChange {
         if let text = String(validating: line, as: UTF8.self) {
             return try OptionValue.header(text)
@@ -78,7 +101,8 @@ extension Arguments {
         return .send(.init(name: field.name, bytes: Bytes(value)))
     }
 
-    /// Errors do not show the line, because a file of fields may contain secrets.
+    /// Parses a file with one change per line. Error messages do not contain the line, because the file may contain
+    /// secrets.
     private static func changes(in path: String) throws(Failure) -> [HeaderChange] {
         let bytes: [UInt8]
         do throws(SystemError) {
@@ -95,8 +119,10 @@ extension Arguments {
             do throws(UsageError) {
                 changes.append(try change(line))
             } catch {
-                let place = path == "-" ? "standard input" : path
-                throw Failure(ExitCode.usage, "line \(index + 1) of \(place) is no field to send or to leave out")
+                let name = path == "-" ? "standard input" : path
+                throw Failure(
+                    ExitCode.usage,
+                    "line \(index + 1) of \(name) is not a header; use 'Name: value', 'Name;' or 'Name:'")
             }
         }
         return changes

@@ -1,28 +1,29 @@
 import NetKit
 
-/// The parsed command line: a value, created without side effects.
+/// The parsed command line, or the part of it up to --next. Parsing only reads the files of -K.
 struct Arguments: Sendable {
-    /// The value of -H: a field to send, or the name of a default field to omit.
+    /// A change to the header fields: a field to send, or the name of a default field to remove.
     enum HeaderChange: Sendable {
         case send(Headers.Field)
-        case leaveOut(String)
+        case remove(String)
     }
 
     /// The value of -H: a change, or a file with one change per line.
-    enum HeaderChoice: Sendable {
+    enum HeaderArgument: Sendable {
         case change(HeaderChange)
         case file(String)
     }
 
     /// The value of -d, --data-raw, --data-binary, --data-urlencode or --json, before its file is read.
-    struct DataPiece: Sendable {
+    struct DataArgument: Sendable {
         enum Kind: Sendable {
-            /// Line ends of a file are removed.
+            /// Sent unchanged, except that line ends of a file are removed.
             case plain
-            /// Sent unchanged; "@" has no meaning.
+            /// Sent unchanged. "@" does not denote a file.
             case raw
             /// Sent unchanged.
             case whole
+            /// Percent-encoded (--data-urlencode).
             case encoded
             case json
         }
@@ -30,19 +31,19 @@ struct Arguments: Sendable {
         var text: String
         var kind = Kind.plain
         var isJSON: Bool { kind == .json }
-        /// The file of `@file`; "-" is standard input.
+        /// The path of the file in `@file`, if there is one. "-" is standard input.
         var file: String? { kind == .raw ? nil : text.behind("@") }
     }
 
     /// The value of -o or -O: the output of one URL.
-    enum OutputChoice: Sendable {
+    enum OutputDestination: Sendable {
         case path(String)
-        /// The last segment of the URL's path, in a directory. `folder` ends in "/"; it is empty for the current
-        /// directory.
+        /// A file in `folder`, named like the last segment of the URL's path. `folder` ends in "/", or is empty for the
+        /// current directory.
         case remoteName(folder: String)
 
         /// Returns the output in the directory of --output-dir.
-        func placed(in folder: String) -> OutputChoice {
+        func placed(in folder: String) -> OutputDestination {
             switch self {
             case .path("-"): self
             case .path(let path): .path(folder + path)
@@ -51,38 +52,41 @@ struct Arguments: Sendable {
         }
     }
 
-    /// The URLs in order. The first -o or -O applies to the first one, and so does the first -T.
+    /// The URLs in order. The first -o or -O and the first -T apply to the first URL, the second to the second, and so
+    /// on.
     var urls: [String] = []
-    var outputs: [OutputChoice] = []
+    var outputs: [OutputDestination] = []
     /// Whether -O applies to each URL without -o.
     var namesAll = false
     var outputFolder = ""
     /// Whether missing directories of output files are created.
     var makesFolders = false
-    /// Whether output files get the time of Last-Modified.
+    /// Whether the modification time of output files is set from Last-Modified.
     var keepsTime = false
     var uploads: [String] = []
     var isParallel = false
 
     var method: String?
-    var headers: [HeaderChoice] = []
+    var headers: [HeaderArgument] = []
     /// The changes of all headers, after their files were read.
     var changes: [HeaderChange] = []
-    var data: [DataPiece] = []
-    /// The combined data, after its files were read; `nil` without data.
+    var data: [DataArgument] = []
+    /// The combined data of all ``data`` arguments, after their files were read. `nil` if there is no data.
     var sentData: [UInt8]?
     var form: [FormField] = []
-    /// The arguments of the form, as written.
+    /// The arguments of ``form`` as they were given.
     var formWords: [String] = []
     /// The value of -z: a date, or a file whose time is used.
     var timeCondition: String?
-    /// The conditional field for -z, when it is known.
+    /// The conditional field for ``timeCondition``, after its file was examined.
     var condition: Headers.Field?
-    /// The value of -r, in the syntax of Range.
+    /// The conditional field for ``etagInput``, after its file was read.
+    var etagCondition: Headers.Field?
+    /// The value of -r, in the syntax of the Range field.
     var range: String?
-    /// Warnings about values that were completed.
+    /// Warnings about incomplete values that were completed.
     var warnings: [String] = []
-    var asksForHead = false
+    var usesHeadMethod = false
     var sendsDataInURL = false
     var followsRedirects = false
     var maxRedirects = 50
@@ -91,16 +95,26 @@ struct Arguments: Sendable {
     var userAgent: String?
     var referer: String?
     var isCompressed = false
+    /// Whether a compressed transfer is requested (--tr-encoding).
+    var isTransferCompressed = false
     var keepsDotSegments = false
-    /// The file with the expected shape of the body.
-    var shapePath: String?
+    /// The file that describes the body.
+    var expectedBody: ExpectedBody?
 
     var login: Login?
     var usesDigest = false
+    /// Whether the server's challenge chooses the method of authentication (--anyauth).
+    var usesAnyMethod = false
+    /// Whether a login in the command line has priority over that of the netrc file (--netrc-optional).
+    var isNetrcOptional = false
+    /// The file that the ETag of the response is written to.
+    var etagOutput: String?
+    /// The file with the ETag of the response that the user has.
+    var etagInput: String?
     /// The value of --oauth2-bearer.
     var token: String?
-    /// `nil` without -n and --netrc-file.
-    var netrc: NetrcChoice?
+    /// The netrc file of -n or --netrc-file. `nil` if neither option is given.
+    var netrc: NetrcSource?
     var cookies: [String] = []
     var cookieFiles: [String] = []
     var cookieJar: String?
@@ -112,27 +126,28 @@ struct Arguments: Sendable {
     var isInsecure = false
     var trust = TrustArguments()
 
-    var proxy: ProxyPlace?
+    var proxy: ProxyAddress?
     var proxyLogin: Login?
-    var proxyHeaders: [HeaderChoice] = []
+    var proxyHeaders: [HeaderArgument] = []
     /// The proxy's fields, after their files were read.
     var proxyFields: [Headers.Field] = []
     var unproxied: [String] = []
-    /// Whether http also uses a tunnel.
+    /// Whether http URLs also use a tunnel through the proxy.
     var usesTunnel = false
-    /// The values of --connect-to and --resolve.
+    /// The values of --connect-to.
     var connections: [AddressOverride] = []
+    /// The values of --resolve.
     var resolved: [AddressOverride] = []
     var unixSocket: String?
     var addressFamily = AddressFamily.any
     var serviceClass: ServiceClass?
-    var protocolChoice = ProtocolChoice.automatic
+    var httpVersionPolicy = HTTPVersionPolicy.automatic
 
     var showsHead = false
     var headPath: String?
     var writeOut: String?
     var showsTiming = false
-    /// The file for the timing as a picture.
+    /// The file for the picture of the timing.
     var timingPath: String?
     var isVerbose = false
     var isSilent = false
@@ -140,6 +155,10 @@ struct Arguments: Sendable {
     var failsOnStatus = false
     var failsWithBody = false
     var hidesProgress = false
+    /// Whether JSON is indented. If `nil`, it is indented on a terminal.
+    var indentsJSON: Bool?
+    /// Whether indented JSON has colours. If `nil`, it has colours on a terminal that supports them.
+    var usesColours: Bool?
 
     var downloads = DownloadArguments()
     var cache = CacheArguments()
@@ -155,28 +174,44 @@ struct Arguments: Sendable {
     var retryDelay: Duration?
     /// The time after which no retry begins.
     var retryLimit: Duration?
-    /// The interval between the starts of transfers.
+    /// The smallest interval between the starts of transfers (--rate).
     var startInterval: Duration?
     var printsCurl = false
     var archivePath: String?
     var wantsHelp = false
     var wantsVersion = false
+    /// Whether another operation follows (--next).
+    var isFollowed = false
+    /// The number of files of -K that are being read.
+    var configDepth = 0
 
-    /// Parses the arguments, without the program's name.
-    init(parsing words: [String]) throws(UsageError) {
+    /// Parses the arguments of each operation; --next separates them. As in curl, -v, -S and -Z also hold for the
+    /// operations after theirs. `words` does not contain the name of the program.
+    static func operations(parsing words: [String]) throws(UsageError) -> [Arguments] {
         var rest = words[...]
+        var operations = [try Arguments(parsing: &rest)]
+        while let last = operations.last, last.isFollowed {
+            operations.append(try Arguments(parsing: &rest, after: last))
+        }
+        return operations
+    }
+
+    /// Parses the arguments up to --next, and removes them from `rest`. `take` handles options of a subcommand alone.
+    init(
+        parsing rest: inout ArraySlice<String>, after earlier: Arguments? = nil,
+        _ take: (String, inout ArraySlice<String>) throws(UsageError) -> Bool = { (_, _) throws(UsageError) in false }
+    ) throws(UsageError) {
+        if let earlier {
+            (isVerbose, showsErrors, isParallel) = (earlier.isVerbose, earlier.showsErrors, earlier.isParallel)
+        }
         var areOptionsOver = false
-        while let word = rest.popFirst() {
-            guard !areOptionsOver, word != "-", let behind = word.behind("-") else {
+        while !isFollowed, let word = rest.popFirst() {
+            if areOptionsOver || word == "-" || word.behind("-") == nil {
                 urls.append(word)
-                continue
-            }
-            if word == "--" {
+            } else if word == "--" {
                 areOptionsOver = true
-            } else if let name = behind.behind("-") {
-                try take(long: name, &rest)
-            } else {
-                try take(shorts: behind, &rest)
+            } else if try !take(word, &rest) {
+                try self.take(option: word, &rest)
             }
         }
         if wantsHelp || wantsVersion {
@@ -191,7 +226,7 @@ struct Arguments: Sendable {
         }
     }
 
-    /// The arguments of curl that are not part of the request: forms, and the files that it reads as nk does.
+    /// The additional arguments for the curl command of --curl: those for forms, and for files that curl itself reads.
     var wordsForCurl: [String] {
         formWords + netrcWords + cookieFiles.filter { !$0.isEmpty }.flatMap { ["-b", $0] }
             + (dropsSessionCookies ? ["-j"] : [])
@@ -205,17 +240,35 @@ struct Arguments: Sendable {
         }
     }
 
-    /// The options that write a file at the end, with their files.
+    /// Whether an option writes the heads of responses: -v, -i, -I or -D.
+    var usesHeads: Bool { isVerbose || showsHead || usesHeadMethod || headPath != nil }
+
+    /// The options that write a file after all transfers have ended, with the paths of the files.
     var filesAtTheEnd: [(option: String, path: String)] {
-        [("-D", headPath), ("-c", cookieJar), ("--timing-svg", timingPath), ("--har", archivePath)]
-            .compactMap { option, path in path.map { (option, $0) } }
+        [
+            ("-D", headPath), ("-c", cookieJar), ("--timing-svg", timingPath), ("--har", archivePath),
+            ("--etag-save", etagOutput),
+        ]
+        .compactMap { option, path in path.map { (option, $0) } }
+    }
+
+    /// Applies a word that begins with a hyphen.
+    mutating func take(option word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        let letters = word.behind("-") ?? word
+        if let name = letters.behind("-") {
+            try take(long: name, &rest)
+        } else {
+            try take(shorts: letters, &rest)
+        }
     }
 
     private mutating func take(long name: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
         guard let option = Option.named(name) else {
-            // The text after "=" may be a password.
+            // The text after "=" is not printed, because it may be a password.
             let shown = name.prefix { $0 != "=" }
-            throw UsageError("unknown option --\(shown)" + (shown == name ? "" : ": a value is a word of its own"))
+            throw UsageError(
+                "unknown option --\(shown)"
+                    + (shown == name ? Self.advice(shown) : ": separate the value with a space, not '='"))
         }
         switch option.effect {
         case .flag(let apply):
@@ -226,13 +279,26 @@ struct Arguments: Sendable {
         }
     }
 
-    /// Short options can be combined (-sSf), and the value can follow the last one directly (-XPOST).
+    /// Returns what an error message adds about an unknown option. The option itself is never repeated in it.
+    private static func advice(_ name: Substring) -> String {
+        let names = Option.all.map(\.long)
+        let prefix = names.filter { $0.hasPrefix(name) }
+        if prefix.count == 1 && name.count > 2 {
+            return "; did you mean --\(prefix[0])?"
+        }
+        let advice = Suggestion.advice(for: name, in: names, prefix: "--")
+        return advice.isEmpty ? "; see nk --help all" : advice
+    }
+
+    /// Parses a word with short options. Several can be combined (-sSf), and a value can directly follow the last one
+    /// (-XPOST).
     private mutating func take(shorts word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
-        // By Unicode scalars: a value that begins with a combining mark would otherwise be part of the option's letter.
+        // The word is split into Unicode scalars. Otherwise a combining mark at the beginning of a value would be part
+        // of the same Character as the option's letter.
         var letters = word.unicodeScalars[...]
         while let letter = letters.popFirst() {
             guard let option = Option.all.first(where: { $0.short == Character(letter) }) else {
-                throw UsageError("unknown option -\(letter)")
+                throw UsageError("unknown option -\(letter); see nk --help all")
             }
             switch option.effect {
             case .flag(let apply):
@@ -247,13 +313,14 @@ struct Arguments: Sendable {
         }
     }
 
-    /// A URL without a scheme is treated as http, as in curl. The library rejects "http:x".
+    /// Returns the URL with a scheme. As in curl, a URL without one uses http. A URL such as "http:x" is not changed
+    /// here, because the library rejects it.
     private static func completed(_ url: String) -> String {
-        url.isEmpty || !WrittenURL(url).scheme.isEmpty ? url : "http://" + url
+        url.isEmpty || !URLText(url).scheme.isEmpty ? url : "http://" + url
     }
 }
 
-/// An invalid command line: one line that names the invalid argument.
+/// The error for an invalid command line. The message is one line that names the invalid argument.
 struct UsageError: Error {
     let message: String
     let exitCode: Int32
@@ -269,8 +336,8 @@ struct Job: Sendable {
     /// The index in the command line, from 0.
     let index: Int
     let url: String
-    let output: Arguments.OutputChoice?
-    /// The file to send; "-" is standard input.
+    let output: Arguments.OutputDestination?
+    /// The path of the file to upload, if there is one. "-" is standard input.
     let upload: String?
 
     init(_ index: Int, of arguments: Arguments) {

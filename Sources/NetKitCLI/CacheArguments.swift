@@ -7,7 +7,7 @@ struct CacheArguments: Sendable {
     var version: Int64?
     var directory: String?
     var mode: CacheMode?
-    /// Whether the server's rules apply instead of the command line's.
+    /// Whether the server's caching rules (RFC 9111) apply instead of those of the command line.
     var isHTTP = false
     var isOffline = false
 
@@ -16,19 +16,19 @@ struct CacheArguments: Sendable {
 
     private var isWanted: Bool { maximumAge != nil || mode != nil || isHTTP || isOffline }
 
-    /// Whether both a stored response and the network's are written.
+    /// Whether the stored response is written first, and then the response from the network.
     var deliversTwice: Bool { isWanted && !isOffline && mode == .cacheThenNetwork }
 
     func check() throws(UsageError) {
         if !isWanted && (version != nil || directory != nil) {
-            throw UsageError("--cache-version and --cache-dir go with --cache, --cache-mode or --offline")
+            throw UsageError("--cache-version and --cache-dir require --cache, --cache-mode or --offline")
         }
         if isHTTP && (maximumAge != nil || version != nil) {
-            throw UsageError("--cache-mode http goes by the server's word: neither --cache nor --cache-version counts")
+            throw UsageError("--cache-mode http cannot be combined with --cache or --cache-version")
         }
     }
 
-    /// The cache rules, or `nil` without a cache.
+    /// The cache rules, or `nil` if no cache is used.
     var rules: CacheRules? {
         guard isWanted else { return nil }
         let mode = isOffline ? .cacheOnly : mode ?? .cacheElseNetwork
@@ -42,7 +42,7 @@ struct CacheArguments: Sendable {
         return .application(policy)
     }
 
-    /// Returns the store, or `nil` without a cache.
+    /// Returns the store, or `nil` if no cache is used.
     func store() throws(Failure) -> DiskCacheStore? {
         guard rules != nil else { return nil }
         if let directory {
@@ -57,20 +57,20 @@ struct CacheArguments: Sendable {
 }
 
 extension Option {
-    /// Cache.
+    /// The options of the cache.
     static let cache: [Option] = [
         value(nil, "cache") { (arguments, text) throws(UsageError) in
             arguments.cache.maximumAge = try OptionValue.age(text, of: "--cache")
         },
         value(nil, "cache-version") { (arguments, text) throws(UsageError) in
             guard let version = Int64(text) else {
-                throw UsageError("--cache-version '\(text)' is not a whole number of 64 bits")
+                throw UsageError("invalid --cache-version '\(text)': expected a 64-bit integer")
             }
             arguments.cache.version = version
         },
         value(nil, "cache-dir") { (arguments, text) throws(UsageError) in
             if text.isEmpty {
-                throw UsageError("--cache-dir needs the name of a folder")
+                throw UsageError("--cache-dir needs a directory")
             }
             arguments.cache.directory = text
         },
@@ -78,12 +78,12 @@ extension Option {
             arguments.cache.isHTTP = text == "http"
             arguments.cache.mode = text == "http" ? nil : try OptionValue.cacheMode(text)
         },
-        flag(nil, "offline", \.cache.isOffline),
+        toggle(nil, "offline") { $0.cache.isOffline = $1 },
     ]
 }
 
 extension OptionValue {
-    /// Parses decimal seconds, from 0.
+    /// Parses a decimal number of seconds, at least 0.
     static func age(_ text: String, of option: String) throws(UsageError) -> Duration {
         let digits = !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) || $0 == 46 }
         guard digits, let seconds = Double(text), seconds <= 1e12 else {
@@ -92,7 +92,7 @@ extension OptionValue {
         return .milliseconds(Int64((seconds * 1000).rounded()))
     }
 
-    /// Parses the name of a mode. stale-while-revalidate and stale-if-error may have "=SECONDS" appended.
+    /// Parses the name of a cache mode. "=SECONDS" may follow stale-while-revalidate and stale-if-error.
     static func cacheMode(_ text: String) throws(UsageError) -> CacheMode {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let day = Duration.seconds(86_400)
@@ -106,14 +106,14 @@ extension OptionValue {
             return .staleWhileRevalidate(count == 1 ? day : try age(parts[1], of: "--cache-mode \(parts[0])"))
         case ("stale-if-error", let count):
             return .staleIfError(count == 1 ? day : try age(parts[1], of: "--cache-mode \(parts[0])"))
-        default: throw UsageError("--cache-mode knows no '\(text)'; docs/nk.md lists what there is")
+        default: throw UsageError("unknown --cache-mode '\(text)'; docs/nk.md lists the modes")
         }
     }
 }
 
 extension Headers {
-    /// Returns the fields with Cache-Status (RFC 9211), if a cache was used.
-    func telling(_ report: CacheReport?) -> Headers {
+    /// Returns the fields with a Cache-Status field (RFC 9211) added, if a cache was used.
+    func addingCacheStatus(_ report: CacheReport?) -> Headers {
         guard let report else { return self }
         var headers = self
         headers.append(name: "Cache-Status", value: report.cacheStatus)
@@ -122,10 +122,10 @@ extension Headers {
 }
 
 extension CacheReport {
-    /// Whether the response needed no transfer.
+    /// Whether no request was sent for the response.
     var sendsNothing: Bool { [.hit, .staleHit].contains(outcome) }
 
-    /// The value of Cache-Status: "nk; hit; ttl=57; age=3; detail=fresh".
+    /// The value of the Cache-Status field, such as "nk; hit; ttl=57; age=3; detail=fresh".
     fileprivate var cacheStatus: String {
         var parts = ["nk"]
         switch outcome {

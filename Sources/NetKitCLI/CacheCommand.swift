@@ -8,16 +8,16 @@ import Foundation
 /// `nk cache`: shows and removes the entries of a cache directory.
 enum CacheCommand {
     static let help = """
-        Usage: nk cache list DIR          name, bytes, age, status and URL of each
-               nk cache show DIR NAME     what is kept of it: its key, head and body
+        Usage: nk cache list DIR          list name, bytes, age, status and URL
+               nk cache show DIR NAME     print an entry: its key, headers and body
                nk cache rm DIR NAME... | --all | --host HOST | --tag TAG
-               nk cache stats DIR         how many there are, and how large
-               nk cache verify DIR        reads every byte; removes what is damaged
-                                          or left over
+               nk cache stats DIR         print the number of entries and their size
+               nk cache verify DIR        check every entry; remove damaged and
+                                          leftover files
 
-        NAME is what list shows, or its first digits where they are enough.
-        Exit code: 0, 1 when verify found damage or NAME is not there, 2 usage,
-        26 no such folder.
+        NAME is a name from list, or its first digits if they are unique.
+        Exit code: 0 success, 1 damage found or no such NAME, 2 usage,
+        26 no such directory.
 
         """
 
@@ -26,26 +26,26 @@ enum CacheCommand {
             return Command.show(help)
         }
         do throws(Failure) {
-            let answer = try await answer(Array(words))
-            return Command.show(answer.text, answer.body)
+            let output = try await output(Array(words))
+            return Command.show(output.text, output.body)
         } catch {
             return Command.complain(error)
         }
     }
 
-    private static func answer(_ words: [String]) async throws(Failure) -> (text: String, body: Bytes) {
+    private static func output(_ words: [String]) async throws(Failure) -> (text: String, body: Bytes) {
         guard words.count >= 2, ["list", "show", "rm", "stats", "verify"].contains(words[0]) else {
-            throw Failure(ExitCode.usage, "cache takes list, show, rm, stats or verify, and a folder; nk cache --help")
+            throw Failure(ExitCode.usage, "cache needs an action and a directory; see nk cache --help")
         }
         let store = try store(at: words[1])
         let rest = Array(words.dropFirst(2))
         if rest.isEmpty != ["list", "stats", "verify"].contains(words[0]) {
-            throw Failure(ExitCode.usage, "cache \(words[0]) takes other words than these; nk cache --help")
+            throw Failure(ExitCode.usage, "wrong arguments for cache \(words[0]); see nk cache --help")
         }
         do {
             switch words[0] {
             case "list": return (try await list(store), [])
-            case "show": return try await show(try await found(rest, in: store), in: store)
+            case "show": return try await show(try await entry(rest, in: store), in: store)
             case "rm": return (try await remove(rest, from: store), [])
             case "stats": return (try await stats(store), [])
             default: return (try verified(try await store.verify()), [])
@@ -55,29 +55,31 @@ enum CacheCommand {
         }
     }
 
-    /// A missing directory is not created.
+    /// Opens the store. Throws an error if the directory does not exist, so that it is not created.
     private static func store(at path: String) throws(Failure) -> DiskCacheStore {
         var isFolder = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
-            throw Failure(ExitCode.read, "there is no folder \(path)")
+            throw Failure(ExitCode.read, "no such directory: \(path)")
         }
         return DiskCacheStore(directory: path)
     }
 
     // MARK: Listing
 
-    private static func answers(in store: DiskCacheStore) async throws(NetError) -> [(CacheListing, CachedHead)] {
-        try await store.list().compactMap { line in line.entry.cachedHead.map { (line, $0) } }
+    private static func responses(in store: DiskCacheStore) async throws(NetError) -> [(
+        CacheListing, CachedResponseHead
+    )] {
+        try await store.list().compactMap { listing in listing.entry.cachedResponseHead.map { (listing, $0) } }
             .sorted { ($0.1.receivedEpochSeconds, $0.0.key.name) > ($1.1.receivedEpochSeconds, $1.0.key.name) }
     }
 
     private static func list(_ store: DiskCacheStore) async throws(NetError) -> String {
         let now = Date().timeIntervalSince1970
         var text = ""
-        for (line, head) in try await answers(in: store) {
+        for (listing, head) in try await responses(in: store) {
             let age = Format.clock(.seconds(Int64(max(0, now - head.receivedEpochSeconds))))
             let columns = [
-                line.key.name, Format.right(String(line.bodyBytes), 9), Format.right(age, 7), String(head.status),
+                listing.key.name, Format.right(String(listing.bodyBytes), 9), Format.right(age, 7), String(head.status),
                 Verbose.shown(url: head.url),
             ]
             text += columns.joined(separator: "  ") + "\n"
@@ -85,30 +87,38 @@ enum CacheCommand {
         return text
     }
 
-    private static func found(_ names: [String], in store: DiskCacheStore) async throws -> CacheListing {
-        guard names.count == 1 else { throw Failure(ExitCode.usage, "cache show takes one name") }
+    private static func entry(_ names: [String], in store: DiskCacheStore) async throws -> CacheListing {
+        guard names.count == 1 else {
+            throw Failure(ExitCode.usage, "cache show needs exactly one name; see nk cache list")
+        }
         return try await named(names[0], in: store)
     }
 
     private static func named(_ name: String, in store: DiskCacheStore) async throws -> CacheListing {
-        let lines = try await store.list().filter { !name.isEmpty && $0.key.name.hasPrefix(name) }
-        guard let line = lines.first, lines.count == 1 else {
-            throw Failure(1, lines.isEmpty ? "there is no answer '\(name)'" : "'\(name)' begins several names")
+        let listings = try await store.list().filter { !name.isEmpty && $0.key.name.hasPrefix(name) }
+        guard let listing = listings.first, listings.count == 1 else {
+            throw Failure(
+                1,
+                listings.isEmpty
+                    ? "no entry named '\(name)'; see nk cache list"
+                    : "'\(name)' matches several entries; type more digits")
         }
-        return line
+        return listing
     }
 
-    private static func show(_ line: CacheListing, in store: DiskCacheStore) async throws -> (text: String, body: Bytes)
-    {
-        guard let entry = try await store.entry(for: line.key), let head = entry.cachedHead else {
-            throw Failure(1, "\(line.key.name) is no answer, or has just gone")
+    private static func show(_ listing: CacheListing, in store: DiskCacheStore) async throws -> (
+        text: String, body: Bytes
+    ) {
+        guard let entry = try await store.entry(for: listing.key), let head = entry.cachedResponseHead else {
+            throw Failure(1, "\(listing.key.name) is not a response, or was just removed")
         }
-        let key = line.key.explanation.split(separator: "\n").map { "# \(Verbose.shown(url: String($0)))\n" }.joined()
+        let key = listing.key.explanation.split(separator: "\n").map { "# \(Verbose.shown(url: String($0)))\n" }
+            .joined()
         let made = Date(timeIntervalSince1970: head.receivedEpochSeconds).formatted(.iso8601)
         let versions = "# received \(made)\n# version \(head.version)\n"
         let app = head.appVersion.isEmpty ? "" : "# app version \(Verbose.printable(head.appVersion))\n"
-        let told = Bytes(Output.head(head.httpVersion, head.status, head.headers) + Array(entry.body))
-        return (key + versions + app, told)
+        let output = Bytes(Output.head(head.httpVersion, head.status, head.headers) + Array(entry.body))
+        return (key + versions + app, output)
     }
 
     // MARK: Removal
@@ -116,11 +126,11 @@ enum CacheCommand {
     private static func remove(_ words: [String], from store: DiskCacheStore) async throws -> String {
         let count: Int
         switch (words[0], words.count) {
-        case ("--all", 1): count = try await store.removeAll()
-        case ("--host", 2): count = try await store.removeAll(from: words[1])
-        case ("--tag", 2): count = try await store.removeAll(tagged: words[1])
+        case ("--all", 1): count = try await store.removeAll(.all)
+        case ("--host", 2): count = try await store.removeAll(.host(words[1]))
+        case ("--tag", 2): count = try await store.removeAll(.tagged(words[1]))
         case _ where words.contains { $0.hasPrefix("-") }:
-            throw Failure(ExitCode.usage, "cache rm takes names, --all, --host HOST or --tag TAG")
+            throw Failure(ExitCode.usage, "cache rm needs names, --all, --host HOST or --tag TAG")
         default:
             var removed = 0
             for word in words {

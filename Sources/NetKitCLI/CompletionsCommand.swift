@@ -3,10 +3,10 @@ enum CompletionsCommand {
     static let help = """
         Usage: nk completions bash|zsh|fish
 
-        Prints completions for a shell, made of the tables by which nk reads its words:
+        Prints shell completions. To install them:
 
           bash   nk completions bash >~/.local/share/bash-completion/completions/nk
-          zsh    nk completions zsh >FOLDER/_nk        a folder of $fpath
+          zsh    nk completions zsh >DIR/_nk           DIR: a directory of $fpath
           fish   nk completions fish >~/.config/fish/completions/nk.fish
 
         """
@@ -16,7 +16,7 @@ enum CompletionsCommand {
             return help
         }
         guard words.count == 1, let shell = words.first, let text = Completions.text(for: shell) else {
-            throw UsageError("completions takes bash, zsh or fish")
+            throw UsageError("completions needs a shell: bash, zsh or fish")
         }
         return text
     }
@@ -27,7 +27,7 @@ enum ManualCommand {
     static let help = """
         Usage: nk manual
 
-        Prints the manual page nk(1): nk manual | man -l -
+        Prints the manual page nk(1). To read it: nk manual | man -l -
 
         """
 
@@ -36,7 +36,7 @@ enum ManualCommand {
             return help
         }
         if let word = words.first {
-            throw UsageError("manual takes no '\(word)'")
+            throw UsageError("manual: unexpected argument '\(word)'")
         }
         return ManualPage.text
     }

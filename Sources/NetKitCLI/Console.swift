@@ -1,21 +1,21 @@
 import NetKit
 
-/// Standard error: messages, and on a terminal a progress line for each transfer below them.
+/// Writes to standard error: messages and, if it is a terminal, a progress line for each transfer below them.
 final class Console: Sendable {
-    /// Ten updates a second are enough for a reader.
+    /// The time between updates of the progress.
     private static let interval = Duration.milliseconds(100)
 
-    private struct Screen {
+    private struct TerminalState {
         /// The progress lines that are on the terminal and will be overwritten.
         var drawn: [String] = []
     }
 
-    private let showsProgress: Bool
+    let showsProgress: Bool
     private let window: @Sendable () -> (columns: Int, rows: Int)
     private let write: @Sendable (String) -> Void
-    // Two locks, so that the loop thread, which reports progress, never waits for the terminal.
-    private let news = Lock<[(id: Int, line: ProgressLine)]>([])
-    private let screen = Lock(Screen())
+    // There are two locks, so that the event loop thread, which reports progress, never waits for the terminal.
+    private let progressLines = Lock<[(id: Int, line: ProgressLine)]>([])
+    private let terminal = Lock(TerminalState())
 
     /// - Parameters:
     ///   - window: returns the terminal's size before each update.
@@ -29,7 +29,7 @@ final class Console: Sendable {
         self.write = write
     }
 
-    /// Writes lines above the progress, in one write.
+    /// Writes lines above the progress lines, in one write.
     func say(_ lines: [String]) {
         say(text: lines.map { $0 + "\n" }.joined())
     }
@@ -38,15 +38,15 @@ final class Console: Sendable {
         say([line])
     }
 
-    /// Writes a text unchanged. If progress is shown, a missing line end is added.
+    /// Writes a text unchanged above the progress lines. If progress is shown, a missing line end is added.
     func say(text: String) {
         if text.isEmpty {
             return
         }
-        screen.withLock { screen in
+        terminal.withLock { terminal in
             let end = showsProgress && !text.hasSuffix("\n") ? "\n" : ""
-            write(Self.erasure(of: screen.drawn) + text + end)
-            screen.drawn = []
+            write(Self.erasure(of: terminal.drawn) + text + end)
+            terminal.drawn = []
         }
     }
 
@@ -54,24 +54,25 @@ final class Console: Sendable {
 
     func begin(_ id: Int, name: String) {
         if showsProgress {
-            news.withLock { $0.append((id, ProgressLine(name: name))) }
+            progressLines.withLock { $0.append((id, ProgressLine(name: name))) }
         }
     }
 
     func update(_ id: Int, _ progress: TransferProgress) {
-        news.withLock { news in
-            if let index = news.firstIndex(where: { $0.id == id }) {
-                news[index].line = ProgressLine(name: news[index].line.name, progress)
+        progressLines.withLock { progressLines in
+            if let index = progressLines.firstIndex(where: { $0.id == id }) {
+                progressLines[index].line = ProgressLine(name: progressLines[index].line.name, progress)
             }
         }
     }
 
-    /// Removes a transfer's line. A final line may replace it.
+    /// Removes the progress line of a transfer. If `last` is set, the line that it returns for the terminal's width
+    /// stays above the progress.
     func end(_ id: Int, leaving last: ((Int) -> String)? = nil) {
-        let wasShown = news.withLock { news in
-            let count = news.count
-            news.removeAll { $0.id == id }
-            return news.count < count
+        let wasShown = progressLines.withLock { progressLines in
+            let count = progressLines.count
+            progressLines.removeAll { $0.id == id }
+            return progressLines.count < count
         }
         if wasShown {
             say(text: last.map { $0(Self.width(window().columns)) + "\n" } ?? "")
@@ -89,25 +90,27 @@ final class Console: Sendable {
     func draw() {
         guard showsProgress else { return }
         let (columns, rows) = window()
-        let all = news.withLock { $0.map(\.line) }
+        let all = progressLines.withLock { $0.map(\.line) }
         let width = Self.width(columns)
         let nameWidth = all.map { Format.columns(of: $0.name) }.max() ?? 0
         var lines = all.prefix(max(1, rows - 2)).map { $0.text(width: width, nameWidth: nameWidth) }
         if lines.count < all.count {
             lines.append(Format.shortened("and \(all.count - lines.count) more", to: width))
         }
-        screen.withLock { screen in
-            if lines != screen.drawn {
-                write(Self.erasure(of: screen.drawn) + lines.joined(separator: "\n"))
-                screen.drawn = lines
+        terminal.withLock { terminal in
+            if lines != terminal.drawn {
+                write(Self.erasure(of: terminal.drawn) + lines.joined(separator: "\n"))
+                terminal.drawn = lines
             }
         }
     }
 
-    /// Leaves room for the "^C" that a terminal appends: the line must not wrap.
+    /// Returns the width of progress lines. Two columns are left free for the "^C" that a terminal appends, because a
+    /// line must not wrap.
     private static func width(_ columns: Int) -> Int { max(0, columns - 2) }
 
-    /// Returns the sequence that moves to the first column of the first line and clears the remainder.
+    /// Returns the escape sequence that moves to the start of the first of these lines and clears the screen from
+    /// there.
     private static func erasure(of lines: [String]) -> String {
         if lines.isEmpty {
             return ""

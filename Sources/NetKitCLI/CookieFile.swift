@@ -1,6 +1,6 @@
 import NetKit
 
-/// Cookie files of -b and -c, in the Netscape format.
+/// Reads and writes the cookie files of -b and -c, in the Netscape format.
 enum CookieFile {
     private static let title = """
         # Netscape HTTP Cookie File
@@ -14,8 +14,8 @@ enum CookieFile {
     /// Reads a file, and counts the lines that are neither a cookie nor a comment.
     static func read(_ path: String) throws(SystemError) -> Contents { read(try InputFile.contents(of: path)) }
 
-    /// Reads the cookie jar, which nk also writes. It is an error if another user could have written it. A missing jar
-    /// is empty.
+    /// Reads the cookie file of -c, which nk also writes. Throws an error if another user could have written it. A
+    /// missing file is treated as empty.
     static func readJar(_ path: String) throws(NetError) -> Contents {
         let bytes = try StateFile.contents(of: path, maximumBytes: InputFile.maxDocumentBytes) ?? []
         return read(bytes)

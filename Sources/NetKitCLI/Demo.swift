@@ -1,19 +1,18 @@
 import NetKit
 
-/// A demonstration of the library with its own server. Every line is computed from real responses.
+/// A demonstration of the library with a local server. All numbers that it prints come from real responses.
 struct Demo {
     static let help = """
         Usage: nk demo
 
-        Walks through the library against a server of its own, on this machine: calls,
-        a redirect, 1,000 at once, a cancel, TLS, failures. Takes a second or two.
+        Demonstrates the library against a local server: requests, a redirect, 1,000
+        parallel requests, cancellation, TLS and errors. Takes a second or two.
 
-        Exit code: 0 when all came as expected, \(ExitCode.demo) when a step did not, 23 when the
-        output cannot be written.
+        Exit code: 0 all steps succeeded, \(ExitCode.demo) a step failed, 23 cannot write output.
 
         """
 
-    /// Runs all steps. The first unexpected outcome ends the demonstration.
+    /// Runs all steps and returns the exit code. A step with an unexpected outcome ends the demonstration.
     static func run() async -> Int32 {
         guard let server = DemoServer(), let secure = DemoServer(isSecure: true) else {
             Terminal.complain("nk: (\(ExitCode.demo)) the loopback server did not start")
@@ -22,7 +21,7 @@ struct Demo {
         let demo = Demo(server: server, secure: secure)
         demo.fillServers()
         let agent = Agent(.init(baseURL: "http://127.0.0.1:\(server.port)"))
-        let code = await demo.walk(agent)
+        let code = await demo.runSteps(agent)
         await agent.shutdown()
         return code
     }
@@ -33,7 +32,7 @@ struct Demo {
     }
 
     private struct Unexpected: Error {
-        let what: String
+        let description: String
     }
 
     private let server: DemoServer
@@ -42,25 +41,26 @@ struct Demo {
 
     private func fillServers() {
         let cities = #"[{"name":"Lisbon","people":545796},{"name":"Quito","people":1763275}]"#
-        server.answer("/cities", json: cities)
+        server.register("/cities", json: cities)
         server.echo("/echo")
         server.redirect("/towns", to: "/cities")
         server.stall("/stalled")
-        secure.answer("/cities", json: cities)
+        secure.register("/cities", json: cities)
     }
 
-    private func walk(_ agent: Agent) async -> Int32 {
+    private func runSteps(_ agent: Agent) async -> Int32 {
         let steps: [(String, (Agent) async throws -> [String])] = [
             ("GET, decoded", typedResult), ("POST, encoded", post), ("a redirect", redirect),
-            ("1,000 at once", crowd), ("a cancel", cancel), ("over TLS", tls), ("a stranger", distrust),
-            ("a 404", missing), ("nobody", nobody),
+            ("1,000 parallel", parallelRequests), ("a cancellation", cancel), ("over TLS", tls),
+            ("an unknown CA", untrustedServer),
+            ("a 404", notFound), ("closed port", closedPort),
         ]
         page.title("NetKit \(Versions.nk) on libcurl \(Versions.curl), \(Versions.tls)")
         for (index, (name, step)) in steps.enumerated() {
             do {
                 page.step(index + 1, name, try await step(agent))
             } catch let unexpected as Unexpected {
-                return fail(index + 1, name, unexpected.what)
+                return fail(index + 1, name, unexpected.description)
             } catch {
                 return fail(index + 1, name, "\(error)")
             }
@@ -73,8 +73,8 @@ struct Demo {
         return ExitCode.success
     }
 
-    private func fail(_ number: Int, _ name: String, _ what: String) -> Int32 {
-        Terminal.complain("nk: (\(ExitCode.demo)) step \(number), \(name): \(Verbose.printable(what))")
+    private func fail(_ number: Int, _ name: String, _ description: String) -> Int32 {
+        Terminal.complain("nk: (\(ExitCode.demo)) step \(number), \(name): \(Verbose.printable(description))")
         return ExitCode.demo
     }
 
@@ -97,8 +97,8 @@ struct Demo {
         try expect(response.value == city, "the server got \(response.value)")
         let hop = response.metrics[0]
         return [
-            "\(response.status), \(response.headers["Content-Type"] ?? "no type"), "
-                + "back came \(response.value.name) \(Format.count(response.value.people))",
+            "\(response.status), \(response.headers["Content-Type"] ?? "no Content-Type"), "
+                + "received \(response.value.name) \(Format.count(response.value.people))",
             "\(hop.sentBytes) bytes sent, \(hop.headBytes + hop.receivedBytes) received, "
                 + (hop.isReused ? "on the same connection" : "on a new connection"),
         ]
@@ -107,14 +107,14 @@ struct Demo {
     private func redirect(_ agent: Agent) async throws -> [String] {
         let response = try await agent.send(Request<[City]>("towns"))
         let statuses = response.metrics.map(\.status)
-        try expect(statuses == [302, 200], "the hops answered \(statuses)")
+        try expect(statuses == [302, 200], "the statuses were \(statuses)")
         return [
             response.metrics.map { "\($0.status) \(path(of: $0.url))" }.joined(separator: "  →  ")
                 + ", \(response.value.count) cities, first byte after \(time(response.metrics.last?.firstByte))"
         ]
     }
 
-    private func crowd(_ agent: Agent) async throws -> [String] {
+    private func parallelRequests(_ agent: Agent) async throws -> [String] {
         let responses = try await withThrowingTaskGroup(of: (Int, Response<Int>).self) { group in
             for number in 0..<1000 {
                 group.addTask {
@@ -124,28 +124,29 @@ struct Demo {
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        let own = responses.count { $0 == $1.value }
-        try expect(own == 1000, "\(own) of 1,000 got their own answer back")
+        let matching = responses.count { $0 == $1.value }
+        try expect(matching == 1000, "\(matching) of 1,000 responses match their requests")
         let hops = responses.flatMap { $0.1.metrics }
         let slowest = hops.compactMap(\.ended).max() ?? .zero
         let opened = hops.reduce(0) { $0 + $1.connectionsOpened }
         let bytes = hops.reduce(0) { $0 + $1.sentBytes + $1.headBytes + $1.receivedBytes }
         try expect(opened <= agent.configuration.maxPerHost, "\(opened) connections were opened")
         return [
-            "\(Format.count(own)) of \(Format.count(responses.count)) got their own answer back, "
+            "\(Format.count(matching)) of \(Format.count(responses.count)) responses match their requests, "
                 + "\(Format.count(bytes)) bytes",
-            "\(opened) connections, \(hops.count { $0.isReused }) reuses, last answer after "
+            "\(opened) connections, \(hops.count { $0.isReused }) reuses, last response after "
                 + Format.milliseconds(slowest),
         ]
     }
 
-    /// The server reports when it is in the middle of its reply, so this needs no sleep.
+    /// Cancels a request in the middle of its response. The server reports when it has reached that point, so no sleep
+    /// is needed.
     private func cancel(_ agent: Agent) async throws -> [String] {
         let task = Task.detached { try await agent.send(Request<Bytes>("stalled")) }
         let isStalled = server.waitForStalled()
         task.cancel()
         let result = await task.result
-        try expect(isStalled, "the server never began its reply")
+        try expect(isStalled, "the server never started its response")
         let error = try failure(of: result, with: .cancelled)
         let arrived = error.response.map { "\($0.status) and \($0.bytes.count) bytes of its body" } ?? "nothing"
         return ["\(error.code): \(error.message)", "\(arrived) had arrived"]
@@ -157,33 +158,33 @@ struct Demo {
         let response = try await agent.send(request)
         let hop = response.metrics[0]
         guard let secured = hop.secured, let connected = hop.connected else {
-            throw Unexpected(what: "the connection was not secured")
+            throw Unexpected(description: "the connection was not secured")
         }
         return [
-            "\(response.status) \(response.httpVersion), the server's own authority is trusted",
+            "\(response.status) \(response.httpVersion), the server's CA is trusted",
             "TLS ready \(time(secured - connected)) after TCP, first byte after \(time(hop.firstByte))",
         ]
     }
 
-    private func distrust(_ agent: Agent) async throws -> [String] {
+    private func untrustedServer(_ agent: Agent) async throws -> [String] {
         try await failure(agent, Request("https://127.0.0.1:\(secure.port)/cities"), with: .tlsUntrusted)
     }
 
-    private func missing(_ agent: Agent) async throws -> [String] {
+    private func notFound(_ agent: Agent) async throws -> [String] {
         try await failure(agent, Request("villages"), with: .unacceptableStatus)
     }
 
-    /// The port of a server that has just ended is unused.
-    private func nobody(_ agent: Agent) async throws -> [String] {
-        guard let port = DemoServer()?.port else { throw Unexpected(what: "no second server") }
+    /// Connects to the port of a server that has just ended, so that no server uses it.
+    private func closedPort(_ agent: Agent) async throws -> [String] {
+        guard let port = DemoServer()?.port else { throw Unexpected(description: "no second server") }
         return try await failure(agent, Request("http://127.0.0.1:\(port)/"), with: .refused)
     }
 
     // MARK: Checks
 
-    private func expect(_ holds: Bool, _ otherwise: @autoclosure () -> String) throws(Unexpected) {
-        if !holds {
-            throw Unexpected(what: otherwise())
+    private func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws(Unexpected) {
+        if !condition {
+            throw Unexpected(description: message())
         }
     }
 
@@ -205,17 +206,17 @@ struct Demo {
     ) throws(Unexpected) -> NetError {
         switch result {
         case .success(let response):
-            throw Unexpected(what: "status \(response.status) instead of a failure")
+            throw Unexpected(description: "status \(response.status) instead of a failure")
         case .failure(let error):
             guard let error = error as? NetError, error.code == code else {
-                throw Unexpected(what: "\(error) instead of \(code)")
+                throw Unexpected(description: "\(error) instead of \(code)")
             }
             return error
         }
     }
 
-    private func time(_ moment: Duration?) -> String {
-        moment.map(Format.milliseconds) ?? "?"
+    private func time(_ duration: Duration?) -> String {
+        duration.map(Format.milliseconds) ?? "?"
     }
 
     private func path(of url: String) -> String {

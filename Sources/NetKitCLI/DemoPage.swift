@@ -1,4 +1,4 @@
-/// The demonstration's output: a number, a name and a result, in 80 columns.
+/// Writes the output of the demonstration in 80 columns: a number, a name and a result for each step.
 final class DemoPage {
     /// The error that ended the output, or `nil`.
     private(set) var fault: String?

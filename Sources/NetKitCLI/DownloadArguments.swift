@@ -2,28 +2,29 @@ import NetKit
 
 /// The options of downloads that are resumed, checked or split into segments.
 struct DownloadArguments: Sendable {
-    /// -C -: an earlier download is resumed.
+    /// Whether an earlier download is resumed (-C - or --resume).
     var resumes = false
     var segments: Int?
     var sha256: [UInt8]?
     var md5: [UInt8]?
-    /// -J: the name comes from the response head.
+    /// Whether the name of the file comes from the response head (-J).
     var takesNameFromHead = false
-    /// --clobber and --no-clobber; `nil` without both.
+    /// Whether an existing file is replaced: true for --clobber, false for --no-clobber, `nil` if neither is given.
     var replaces: Bool?
     var partialFolder: String?
     var trustsServer = false
 
     /// Whether any of these options was given.
-    var isAsked: Bool {
+    var isRequested: Bool {
         resumes || segments != nil || sha256 != nil || md5 != nil || takesNameFromHead || replaces == false
             || partialFolder != nil || trustsServer
     }
 
-    /// curl resumes at a byte given by the user; nk resumes at the last checkpoint.
+    /// Parses the value of -C. Only "-" is accepted: unlike curl, nk does not resume at an offset of the user, but at
+    /// the last checkpoint.
     static func offset(_ text: String) throws(UsageError) -> Bool {
         if text != "-" {
-            throw UsageError("-C takes '-' alone: where to go on is known from the partial file")
+            throw UsageError("-C accepts only '-'; the offset comes from the partial file")
         }
         return true
     }
@@ -35,7 +36,7 @@ struct DownloadArguments: Sendable {
         return count
     }
 
-    /// Parses hex digits of either case.
+    /// Parses a digest in hex digits of either case.
     static func digest(_ text: String, bytes: Int, of option: String) throws(UsageError) -> [UInt8] {
         let digits = text.compactMap(\.hexDigitValue)
         guard text.utf8.count == 2 * bytes, digits.count == 2 * bytes else {
@@ -46,12 +47,12 @@ struct DownloadArguments: Sendable {
 }
 
 extension Option {
-    /// Downloads.
+    /// The options of downloads.
     static let downloads: [Option] = [
         value("C", "continue-at") { (arguments, text) throws(UsageError) in
             arguments.downloads.resumes = try DownloadArguments.offset(text)
         },
-        flag(nil, "resume", \.downloads.resumes),
+        toggle(nil, "resume") { $0.downloads.resumes = $1 },
         value(nil, "segments") { (arguments, text) throws(UsageError) in
             arguments.downloads.segments = try DownloadArguments.count(text)
         },
@@ -61,11 +62,11 @@ extension Option {
         value(nil, "md5") { (arguments, text) throws(UsageError) in
             arguments.downloads.md5 = try DownloadArguments.digest(text, bytes: 16, of: "--md5")
         },
-        flag("J", "remote-header-name", \.downloads.takesNameFromHead),
+        toggle("J", "remote-header-name") { $0.downloads.takesNameFromHead = $1 },
         flag(nil, "clobber") { $0.downloads.replaces = true },
         flag(nil, "no-clobber") { $0.downloads.replaces = false },
         value(nil, "partial-dir") { $0.downloads.partialFolder = $1 },
-        flag(nil, "trust-server", \.downloads.trustsServer),
+        toggle(nil, "trust-server") { $0.downloads.trustsServer = $1 },
     ]
 }
 
@@ -75,51 +76,52 @@ struct DownloadJob: Sendable {
     let options: DownloadOptions
     private let isInCurrentFolder: Bool
 
-    /// Returns `nil` if the body is not downloaded: it is written to standard output, or no option of downloads was
-    /// given.
+    /// Returns `nil` if the body does not need a download, because it is written to standard output or no option of
+    /// downloads was given.
     init?(_ job: Job, of arguments: Arguments) throws(Failure) {
-        let asked = arguments.downloads
+        let downloads = arguments.downloads
         var options = DownloadOptions()
-        options.resumes = asked.resumes
-        options.segments = asked.segments ?? 1
-        options.sha256 = asked.sha256
-        options.md5 = asked.md5
-        options.partialFolder = asked.partialFolder
-        options.trustsServer = asked.trustsServer
+        options.resumes = downloads.resumes
+        options.segments = downloads.segments ?? 1
+        options.sha256 = downloads.sha256
+        options.md5 = downloads.md5
+        options.partialFolder = downloads.partialFolder
+        options.trustsServer = downloads.trustsServer
         switch job.output {
         case nil, .path("-"):
-            if asked.isAsked {
-                throw Failure(ExitCode.usage, "a download needs a file: -o FILE, -o DIR/ or -O")
+            if downloads.isRequested {
+                throw Failure(ExitCode.usage, "a download needs an output file: use -o FILE, -o DIR/ or -O")
             }
             return nil
         case .path(let path):
-            if !asked.isAsked && !path.hasSuffix("/") {
+            if !downloads.isRequested && !path.hasSuffix("/") {
                 return nil
             }
             self.path = path
-            options.existing = asked.replaces.map { $0 ? .replaced : .kept } ?? .automatic
+            options.existing = downloads.replaces.map { $0 ? .replaced : .kept } ?? .automatic
         case .remoteName(let folder):
-            if !asked.isAsked {
+            if !downloads.isRequested {
                 return nil
             }
-            // Without -J the name is the one of -O, and the file is replaced as with -O.
+            // Without -J, the file has the same name as with -O, and an existing one is replaced as with -O.
             path =
-                asked.takesNameFromHead
+                downloads.takesNameFromHead
                 ? (folder.isEmpty ? "./" : folder) : folder + (try Output.remoteName(of: job.url))
-            options.existing = asked.replaces.map { $0 ? .replaced : .kept } ?? .automatic
+            options.existing = downloads.replaces.map { $0 ? .replaced : .kept } ?? .automatic
         }
         self.options = options
         isInCurrentFolder = path == "./"
-        if arguments.showsHead || arguments.asksForHead || job.upload != nil || !arguments.form.isEmpty
-            || (!arguments.data.isEmpty && !arguments.sendsDataInURL) || arguments.shapePath != nil
+        if arguments.showsHead || arguments.usesHeadMethod || job.upload != nil || !arguments.form.isEmpty
+            || (!arguments.data.isEmpty && !arguments.sendsDataInURL) || arguments.expectedBody != nil
             || arguments.timeCondition != nil
         {
             throw Failure(
-                ExitCode.usage, "a download is a GET: it goes with none of -i, -I, -d, -F, -T, -z and --expect")
+                ExitCode.usage, "a download cannot be combined with -i, -I, -d, -F, -T, -z, --expect or --expect-schema"
+            )
         }
     }
 
-    /// Returns the file's name for messages: with -J, without the current directory.
+    /// Returns the file's name for messages. With -J, "./" for the current directory is removed.
     func named(_ file: String) -> String {
         isInCurrentFolder && file.hasPrefix("./") ? String(file.dropFirst(2)) : file
     }

@@ -8,26 +8,26 @@ import Foundation
 /// `nk downloads`: lists the incomplete downloads of a directory.
 enum DownloadsCommand {
     static let help = """
-        Usage: nk downloads list DIR                     what is not whole yet
+        Usage: nk downloads list DIR                     list incomplete downloads
                nk downloads resume DIR [-H 'Name: value'] [--segments N]
                                        [--trust-server]
                nk downloads purge DIR [--older-than DAYS]
 
-        A partial download is NAME.part with NAME.part.nk beside it; nk makes them
-        with -C -, --segments, --sha256, -o DIR/ and -J. list prints a line for each:
-        bytes proven, bytes of the whole, when, whether it can be resumed or somebody
-        is at it, the place it is for, its URL; with tabs between. resume goes on with
-        each of them, one after the other, into its place. purge removes those that
-        were last gone on with before so many days, or all; what somebody is at
-        stays, and so does everything without a record.
+        A partial download is a file NAME.part with its record NAME.part.nk. nk
+        creates them with -C -, --segments, --sha256, -o DIR/ and -J.
 
-        Exit code: 0 done, 2 usage, 23 a directory that cannot be used, and those of
-        fetching.
+          list     prints one line for each, separated by tabs: verified bytes, total
+                   bytes, time, state (resumable, unproven or active), output file, URL
+          resume   resumes them one after the other
+          purge    removes those not used for DAYS days, or all; active downloads and
+                   files without a record are kept
+
+        Exit code: 0 success, 2 usage, 23 directory not usable, or as for nk URL.
 
         """
 
-    private struct Errand {
-        var deed = ""
+    private struct ParsedArguments {
+        var action = ""
         var folder: String?
         var headers: Headers = [:]
         var options = DownloadOptions()
@@ -39,13 +39,13 @@ enum DownloadsCommand {
             return Command.show(help)
         }
         do throws(UsageError) {
-            let errand = try parse(words)
-            let folder = errand.folder ?? ""
+            let parsed = try parse(words)
+            let folder = parsed.folder ?? ""
             do throws(NetError) {
-                switch errand.deed {
+                switch parsed.action {
                 case "list": return Command.show(try await list(folder))
-                case "purge": return Command.show(try await purge(folder, errand))
-                default: return try await resume(folder, errand)
+                case "purge": return Command.show(try await purge(folder, parsed))
+                default: return try await resume(folder, parsed)
                 }
             } catch {
                 let code = error.code == .file ? ExitCode.write : ExitCode.of(error)
@@ -56,38 +56,39 @@ enum DownloadsCommand {
         }
     }
 
-    private static func parse(_ words: ArraySlice<String>) throws(UsageError) -> Errand {
-        var errand = Errand()
-        var rest = words
-        errand.deed = rest.popFirst() ?? ""
-        if !["list", "resume", "purge"].contains(errand.deed) {
-            throw UsageError("downloads takes list, resume or purge; nk downloads --help tells more")
+    private static func parse(_ words: ArraySlice<String>) throws(UsageError) -> ParsedArguments {
+        var parsed = ParsedArguments()
+        var remaining = words
+        parsed.action = remaining.popFirst() ?? ""
+        if !["list", "resume", "purge"].contains(parsed.action) {
+            throw UsageError("downloads needs an action: list, resume or purge; see nk downloads --help")
         }
-        while let word = rest.popFirst() {
-            switch (word, errand.deed) {
+        while let word = remaining.popFirst() {
+            switch (word, parsed.action) {
             case ("-H", "resume"), ("--header", "resume"):
-                try rest.takeField(of: word, to: &errand.headers)
+                try remaining.takeField(of: word, to: &parsed.headers)
             case ("--segments", "resume"):
-                errand.options.segments = try DownloadArguments.count(try rest.takeValue(of: word))
+                parsed.options.segments = try DownloadArguments.count(try remaining.takeValue(of: word))
             case ("--trust-server", "resume"):
-                errand.options.trustsServer = true
+                parsed.options.trustsServer = true
             case ("--older-than", "purge"):
-                let text = try rest.takeValue(of: word)
+                let text = try remaining.takeValue(of: word)
                 guard let days = Double(text), days >= 0, days <= 1e6 else {
                     throw UsageError("--older-than '\(text)' is not a number of days")
                 }
-                errand.days = days
+                parsed.days = days
             default:
-                if errand.folder != nil || word.hasPrefix("-") || word.isEmpty {
-                    throw UsageError("downloads \(errand.deed) takes no '\(word)'; nk downloads --help tells more")
+                if parsed.folder != nil || word.hasPrefix("-") || word.isEmpty {
+                    throw UsageError(
+                        "downloads \(parsed.action): unexpected argument '\(word)'; see nk downloads --help")
                 }
-                errand.folder = word
+                parsed.folder = word
             }
         }
-        if errand.folder == nil {
-            throw UsageError("downloads \(errand.deed) needs a directory")
+        if parsed.folder == nil {
+            throw UsageError("downloads \(parsed.action) needs a directory")
         }
-        return errand
+        return parsed
     }
 
     private static func list(_ folder: String) async throws(NetError) -> String {
@@ -104,17 +105,17 @@ enum DownloadsCommand {
         return lines.joined()
     }
 
-    private static func purge(_ folder: String, _ errand: Errand) async throws(NetError) -> String {
-        let moment = errand.days == 0 ? nil : Date(timeIntervalSinceNow: -errand.days * 86400)
+    private static func purge(_ folder: String, _ parsed: ParsedArguments) async throws(NetError) -> String {
+        let moment = parsed.days == 0 ? nil : Date(timeIntervalSinceNow: -parsed.days * 86400)
         let count = try await Agent().purgePartialDownloads(in: folder, olderThan: moment)
         return "removed \(count)\n"
     }
 
-    private static func resume(_ folder: String, _ errand: Errand) async throws(NetError) -> Int32 {
-        var configuration = Agent.Configuration(headers: errand.headers)
+    private static func resume(_ folder: String, _ parsed: ParsedArguments) async throws(NetError) -> Int32 {
+        var configuration = Agent.Configuration(headers: parsed.headers)
         configuration.userAgent = "nk/\(Versions.nk)"
         let agent = Agent(configuration)
-        let outcomes = try await agent.resumePartialDownloads(in: folder, options: errand.options)
+        let outcomes = try await agent.resumePartialDownloads(in: folder, options: parsed.options)
         await agent.shutdown()
         var code = ExitCode.success
         var lines = ""
@@ -122,14 +123,14 @@ enum DownloadsCommand {
             switch outcome {
             case .success(let file):
                 lines +=
-                    "\(Verbose.printable(file.path))\t\(file.byteCount) bytes, \(file.resumedBytes) of them before\n"
+                    "\(Verbose.printable(file.path))\t\(file.byteCount) bytes, \(file.resumedBytes) resumed\n"
             case .failure(let error):
                 let exitCode = Failure(saving: error).exitCode
-                let failed = Command.complain(Failure(exitCode, "\(partial.path): \(error.message)"))
-                code = code == ExitCode.success ? failed : code
+                let failureCode = Command.complain(Failure(exitCode, "\(partial.path): \(error.message)"))
+                code = code == ExitCode.success ? failureCode : code
             }
         }
-        let shown = Command.show(lines)
-        return code == ExitCode.success ? shown : code
+        let printCode = Command.show(lines)
+        return code == ExitCode.success ? printCode : code
     }
 }

@@ -1,6 +1,7 @@
 import NetKit
 
-/// The exit codes of nk. They are curl's where curl has one; from 100 they are nk's own.
+/// The exit codes of nk. They are the same as in curl where curl has a corresponding code. Codes from 100 are specific
+/// to nk.
 enum ExitCode {
     static let success: Int32 = 0
     static let badScheme: Int32 = 1
@@ -26,7 +27,11 @@ enum ExitCode {
     private static let badDigest: Int32 = 106
     private static let notCached: Int32 = 107
     private static let badImage: Int32 = 108
-    /// A text given to `nk validate` is invalid.
+    private static let badHandshake: Int32 = 109
+    private static let badFrame: Int32 = 110
+    /// A WebSocket was closed with a code that is not an orderly end, or ended without a close frame.
+    static let abnormalClose: Int32 = 111
+    /// `nk validate` found an invalid text.
     static let invalid: Int32 = 1
 
     private static let table: [NetError.Code: Int32] = [
@@ -40,24 +45,31 @@ enum ExitCode {
         .badResponse: 8, .badCoding: 61, .headTooLarge: 56, .bodyTooLarge: tooLarge, .badRedirect: 3,
         .badImage: badImage, .badJSON: badJSON, .shapeMismatch: shapeMismatch, .unacceptableType: badType,
         .unacceptableStatus: badStatus, .digestMismatch: badDigest, .badRange: 33,
+        .upgradeRefused: badHandshake, .badUpgrade: badHandshake, .badFrame: badFrame, .badText: badFrame,
+        .badDeflate: badFrame, .frameFlood: badFrame, .messageTooLarge: tooLarge, .closedByServer: abnormalClose,
+        .peerTimedOut: 28,
         // Trust.
         .tlsHandshake: 35, .tlsUntrusted: 60, .tlsExpired: 60, .tlsNotYetValid: 60, .tlsName: 60,
         .tlsCertificate: 60, .tlsRoots: 77, .tlsBackend: 4, .tlsIdentity: 58,
         .authentication: 94, .pinMismatch: pinMismatch, .plaintextRefused: 1, .tlsRevoked: 60, .tlsStaple: 91,
         // The network.
         .resolve: 6, .connect: 7, .refused: 7, .unreachable: 7, .reset: 56, .cutShort: 18, .emptyReply: 52,
-        .send: 55, .receive: 56, .http2: 16, .proxy: 97,
+        .send: 55, .receive: 56, .http2: 16, .http3: 95, .proxy: 97,
         .connectTimedOut: 28, .firstByteTimedOut: 28, .idleTimedOut: 28, .totalTimedOut: 28, .slotTimedOut: 28,
         // Control.
         .cancelled: 42, .stoppedByCaller: 42, .tooManyRedirects: 47, .redirectRefused: 1, .internal: `internal`,
         .bodySource: read, .notCached: notCached,
     ]
 
-    /// One code may correspond to several of curl's: a reset is 55 while sending, 56 while receiving and 35 in a
-    /// handshake. There the native CURLcode decides; the native codes of other errors may be of another kind.
+    /// Returns the exit code for an error.
+    ///
+    /// An error code of the library may correspond to several codes of curl. A connection reset, for example, is 55
+    /// while sending, 56 while receiving and 35 during a handshake. For network errors, the native code is a CURLcode
+    /// and is used directly. The native codes of other errors may be something else.
     static func of(_ error: NetError) -> Int32 {
         let isNetwork = (100...110).contains(error.code.rawValue) && (1...99).contains(error.nativeCode)
-        // In curl, a response with another version of HTTP or none is 1, and one with malformed chunks is 56.
+        // In curl, a response that is not HTTP, or has an unsupported version, is 1, and a response with malformed
+        // chunks is 56.
         let isReply = error.code == .badResponse && [1, 56].contains(error.nativeCode)
         return isNetwork || isReply ? Int32(error.nativeCode) : table[error.code] ?? other
     }

@@ -1,6 +1,6 @@
 import NetKit
 
-/// The value of -F or --form-string: one part of a form, in curl's syntax.
+/// One part of a form, from the value of -F or --form-string.
 struct FormField: Sendable {
     enum Content: Sendable {
         case text(String)
@@ -8,7 +8,7 @@ struct FormField: Sendable {
         case file(String)
         /// `<path>`: the contents of a file, as a field.
         case contents(String)
-        /// The contents of a file that was read.
+        /// The contents of a file that was read already.
         case bytes([UInt8])
     }
 
@@ -18,7 +18,7 @@ struct FormField: Sendable {
     var fileName: String?
     var headers = Headers()
 
-    /// Whether its content comes from standard input.
+    /// Whether the content comes from standard input.
     var readsStandardInput: Bool {
         switch content {
         case .text, .bytes: false
@@ -26,14 +26,14 @@ struct FormField: Sendable {
         }
     }
 
-    /// Whether its content is standard input, sent while it is read.
+    /// Whether the content is standard input and is sent while it is read.
     var sendsStandardInput: Bool {
         if case .file("-") = content { true } else { false }
     }
 
     /// Parses `name=value`, in which no character has a special meaning.
     init(literal text: String) throws(UsageError) {
-        let (name, value) = try Self.halves(of: text, option: "--form-string")
+        let (name, value) = try Self.nameAndValue(of: text, option: "--form-string")
         self.init(name, .text(value))
     }
 
@@ -43,52 +43,53 @@ struct FormField: Sendable {
     }
 
     /// Parses `name=value`, `name=@file` or `name=<file`, each optionally followed by `;type=`, `;filename=` and
-    /// `;headers=`. Several files, separated by commas, become parts of the same name.
-    static func parsed(_ text: String) throws(UsageError) -> [FormField] {
-        let (name, value) = try halves(of: text, option: "-F")
-        var rest = FormText(value)
-        if name.isEmpty && (rest.next == "(" || rest.next == ")") {
-            throw UsageError("-F '=(' and '=)': a form within a form is not sent")
+    /// `;headers=`. Several files, separated by commas, become parts with the same name.
+    static func parse(_ text: String) throws(UsageError) -> [FormField] {
+        let (name, value) = try nameAndValue(of: text, option: "-F")
+        var parser = FormArgumentParser(value)
+        if name.isEmpty && (parser.next == "(" || parser.next == ")") {
+            throw UsageError("-F '=(' and '=)': nested forms are not supported")
         }
-        let mark = rest.next == "@" || rest.next == "<" ? rest.take() : nil
+        let mark = parser.next == "@" || parser.next == "<" ? parser.take() : nil
         var fields: [FormField] = []
         repeat {
-            let word = rest.word(endsAtComma: mark == "@")
+            let word = parser.word(endsAtComma: mark == "@")
             var field = FormField(name, mark == "@" ? .file(word) : mark == "<" ? .contents(word) : .text(word))
             if mark != nil && word.isEmpty {
-                throw UsageError("-F '\(name)' names no file")
+                throw UsageError("-F '\(name)' needs a file name")
             }
-            while rest.next == ";" {
-                try field.takeAttribute(of: &rest, endsAtComma: mark == "@")
+            while parser.next == ";" {
+                try field.takeAttribute(of: &parser, endsAtComma: mark == "@")
             }
             fields.append(field)
-        } while mark == "@" && rest.take(",")
+        } while mark == "@" && parser.take(",")
         return fields
     }
 
-    private static func halves(
+    private static func nameAndValue(
         of text: String, option: String
     ) throws(UsageError) -> (name: String, value: String) {
         guard let (name, _, value) = text.cut(atFirst: "=") else {
-            throw UsageError("\(option) has no '=': it is name=value")
+            throw UsageError("\(option) has no '=': use NAME=VALUE")
         }
         return (name, value)
     }
 
-    /// The text after ";" may be part of a secret, so errors show only the field's name.
-    private mutating func takeAttribute(of rest: inout FormText, endsAtComma: Bool) throws(UsageError) {
-        _ = rest.take(";")
-        rest.skipBlanks()
-        if rest.take(prefix: "type=") {
-            let type = rest.type(endsAtComma: endsAtComma)
+    /// Parses one attribute. Error messages contain only the name of the field, because the text after ";" may be part
+    /// of a secret.
+    private mutating func takeAttribute(of parser: inout FormArgumentParser, endsAtComma: Bool) throws(UsageError) {
+        _ = parser.take(";")
+        parser.skipBlanks()
+        if parser.take(prefix: "type=") {
+            let type = parser.type(endsAtComma: endsAtComma)
             if type.split(separator: "/", maxSplits: 1).count != 2 {
-                throw UsageError("-F '\(name)': type= is no media type")
+                throw UsageError("-F '\(name)': type= is not a media type")
             }
             self.type = type
-        } else if rest.take(prefix: "filename=") {
-            fileName = rest.word(endsAtComma: endsAtComma)
-        } else if rest.take(prefix: "headers=") {
-            let field = rest.word(endsAtComma: endsAtComma)
+        } else if parser.take(prefix: "filename=") {
+            fileName = parser.word(endsAtComma: endsAtComma)
+        } else if parser.take(prefix: "headers=") {
+            let field = parser.word(endsAtComma: endsAtComma)
             let option = "-F '\(name)': headers="
             guard case .send(let header) = try OptionValue.header(field, of: option) else {
                 throw UsageError("\(option) has no value")
@@ -96,13 +97,14 @@ struct FormField: Sendable {
             headers.append(name: header.name, value: header.value)
         } else {
             throw UsageError(
-                "-F '\(name)': behind a ';' stands no type=, filename= or headers=; --form-string takes any value")
+                "-F '\(name)': expected type=, filename= or headers= after ';'; use --form-string for a value with ';'")
         }
     }
 }
 
 extension FormField {
-    /// Returns the form of these fields and its length, or `nil` if the length is unknown before it is read.
+    /// Returns the form with these fields, and its length in bytes. The length is `nil` if it is unknown before the
+    /// form is read.
     static func body(of fields: [FormField], boundary: String? = nil) throws(Failure) -> (body: Body, length: Int?) {
         var form = MultipartBody(boundary: boundary)
         for field in fields {
@@ -116,16 +118,16 @@ extension FormField {
         }
     }
 
-    /// Returns the field for several URLs. A pipe has no data for a second one. So the contents of a field are read
-    /// now, and a file that can be read only once is refused.
+    /// Returns the field in a form that can be sent to several URLs. A file of `<path>` is read now, because a pipe has
+    /// no data for a second reading. A file of `@path` that can be read only once is an error.
     func readForSeveral() throws(Failure) -> FormField {
         var field = self
         switch content {
         case .text, .bytes: break
         case .contents(let path): field.content = .bytes(try Self.contents(of: path))
         case .file(let path):
-            if try Self.comesOnce(path) {
-                throw Failure(ExitCode.usage, "'\(path)' is read as it comes, and can be sent to one URL only")
+            if try Self.canBeReadOnce(path) {
+                throw Failure(ExitCode.usage, "'\(path)' is not a regular file and can be sent to one URL only")
             }
         }
         return field
@@ -147,11 +149,11 @@ extension FormField {
             form.append(typed(Body(Bytes(bytes))), name: name, fileName: fileName, headers: headers)
         case .file(let path):
             let body: Body =
-                try Self.comesOnce(path)
-                ? .once(try Self.read(path) { path throws(SystemError) in try InputPieces(path) }) : .file(path)
+                try Self.canBeReadOnce(path)
+                ? .once(try Self.read(path) { path throws(SystemError) in try InputChunks(path) }) : .file(path)
             let last = path.unicodeScalars.split(separator: "/").last.map { String($0) } ?? path
             var typed = typed(body)
-            // As in curl, another name without a known extension does not change the type of the file.
+            // As in curl, the type is then that of the file's own extension if `filename=` has no known extension.
             if type == nil, let fileName, FileType.known(by: fileName) == nil {
                 typed.contentType = FileType.known(by: last)
             }
@@ -173,8 +175,8 @@ extension FormField {
         }
     }
 
-    /// Whether it is not a regular file, so that it can be read only once.
-    private static func comesOnce(_ path: String) throws(Failure) -> Bool {
+    /// Returns true if the file is not a regular file and can therefore be read only once.
+    private static func canBeReadOnce(_ path: String) throws(Failure) -> Bool {
         try read(path) { path throws(SystemError) in try InputFile.length(of: path) } == nil
     }
 

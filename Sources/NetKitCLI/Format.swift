@@ -98,16 +98,16 @@ enum Format {
     }
 
     private static func prefix(of text: String, _ width: Int) -> String {
-        var taken = ""
-        var room = width
+        var prefix = ""
+        var remainingWidth = width
         for character in text {
-            room -= columns(of: character)
-            if room < 0 {
+            remainingWidth -= columns(of: character)
+            if remainingWidth < 0 {
                 break
             }
-            taken.append(character)
+            prefix.append(character)
         }
-        return taken
+        return prefix
     }
 
     /// East Asian characters and emoji occupy two columns.

@@ -1,3 +1,4 @@
+#if Images
 import NetKit
 import NetKitImages
 
@@ -6,21 +7,21 @@ struct ImageCommand {
     static let help = """
         Usage: nk image [options] URL
 
-        Gets a PNG, JPEG or WebP and tells its kind and size; of a GIF, BMP, ICO or
-        TIFF that much alone.
+        Fetches a PNG, JPEG or WebP image and prints its format and size. For GIF,
+        BMP, ICO and TIFF it prints only these.
 
-          -o, --output FILE|-          writes it as a PNG
-              --max WxH                scales it down to fit, in pixels
-              --max-pixels N           refuses more pixels than this (50000000)
-              --ignore-orientation     leaves it as it is stored
-              --preview auto|yes|no    shows it in half blocks; auto: on a terminal with
-                                       colours, without -o -
-          -H, --header 'Name: value'   sent with the request
-          -k, --insecure               believes every certificate
+          -o, --output FILE|-          Write the image as a PNG
+              --max WxH                Scale the image down to fit, in pixels
+              --max-pixels N           Reject an image of more pixels (50000000)
+              --ignore-orientation     Do not apply the EXIF orientation
+              --preview auto|yes|no    Show the image as text; auto: on a colour
+                                       terminal, without -o -
+          -H, --header 'Name: value'   Send this header
+          -k, --insecure               Accept any certificate, also a forged one
 
-        Exit codes: 0, 2 for a wrong word, 22 for a status that is not from 200 to
-        299, 105 for a type that is no image's, 108 for a body that is none or is
-        damaged, 63 for one that is too large, else as nk's.
+        Exit code: 0 success, 2 usage, 22 HTTP status not 2xx, 63 image too large,
+        105 Content-Type is not an image, 108 body is not an image or is damaged,
+        or as for nk URL.
 
         """
 
@@ -52,28 +53,29 @@ struct ImageCommand {
     }
 
     init(_ words: ArraySlice<String>) throws(UsageError) {
-        var rest = words
-        while let word = rest.popFirst() {
+        var remaining = words
+        while let word = remaining.popFirst() {
             switch word {
-            case "-o", "--output": output = try rest.takeValue(of: word)
-            case "--max": options.fit = try Self.size(try rest.takeValue(of: word))
-            case "--max-pixels": options.maxPixels = try rest.takeCount(of: word)
+            case "-o", "--output": output = try remaining.takeValue(of: word)
+            case "--max": options.fit = try Self.size(try remaining.takeValue(of: word))
+            case "--max-pixels": options.maxPixels = try remaining.takeCount(of: word)
             case "--ignore-orientation": options.ignoresOrientation = true
             case "--preview":
-                let choice = try rest.takeValue(of: word)
+                let choice = try remaining.takeValue(of: word)
                 guard let chosen = Preview(rawValue: choice) else {
-                    throw UsageError("--preview is auto, yes or no, not '\(choice)'")
+                    throw UsageError("invalid --preview '\(choice)': expected auto, yes or no")
                 }
                 preview = chosen
-            case "-H", "--header": try rest.takeField(of: word, to: &headers)
+            case "-H", "--header": try remaining.takeField(of: word, to: &headers)
             case "-k", "--insecure": isInsecure = true
-            case _ where word.hasPrefix("-") && word != "-": throw UsageError("image knows no option \(word)")
-            case _ where url != nil: throw UsageError("image takes one URL, and '\(word)' is a second one")
+            case _ where word.hasPrefix("-") && word != "-":
+                throw UsageError("image: unknown option \(word); see nk image --help")
+            case _ where url != nil: throw UsageError("image accepts one URL; unexpected '\(word)'")
             default: url = word
             }
         }
         if url == nil {
-            throw UsageError("image takes a URL; nk image --help")
+            throw UsageError("image needs a URL; see nk image --help")
         }
     }
 
@@ -81,7 +83,7 @@ struct ImageCommand {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let width = parts[0], let height = parts[1], (1...1 << 20).contains(width),
             (1...1 << 20).contains(height)
-        else { throw UsageError("--max takes WIDTHxHEIGHT in pixels, such as 512x512, not '\(text)'") }
+        else { throw UsageError("invalid --max '\(text)': expected WIDTHxHEIGHT in pixels, such as 512x512") }
         return .init(width: width, height: height)
     }
 
@@ -89,25 +91,26 @@ struct ImageCommand {
 
     private func perform() async throws(Failure) {
         let encoded = try await fetch()
-        let isForOthers = output == "-"
+        let writesToStandardOutput = output == "-"
         guard encoded.format.isDecoded else {
-            try say(Self.line(encoded, nil), to: isForOthers)
+            try say(Self.line(encoded, nil), to: writesToStandardOutput)
             if output != nil {
-                throw Self.failure(NetError(.unsupported, "\(encoded.format) is recognized and not decoded"))
+                throw Self.failure(
+                    NetError(.unsupported, "cannot decode \(encoded.format) images; use PNG, JPEG or WebP"))
             }
             return
         }
-        let image = try Self.made { () throws(NetError) in try encoded.decoded(by: options) }
-        try say(Self.line(encoded, image), to: isForOthers)
+        let image = try Self.converted { () throws(NetError) in try encoded.decoded(by: options) }
+        try say(Self.line(encoded, image), to: writesToStandardOutput)
         if let output {
-            try write(try Self.made { () throws(NetError) in try image.png() }, to: output)
+            try write(try Self.converted { () throws(NetError) in try image.png() }, to: output)
         }
         try show(encoded)
     }
 
-    private static func made<Value>(_ make: () throws(NetError) -> Value) throws(Failure) -> Value {
+    private static func converted<Value>(_ convert: () throws(NetError) -> Value) throws(Failure) -> Value {
         do throws(NetError) {
-            return try make()
+            return try convert()
         } catch {
             throw failure(error)
         }
@@ -129,12 +132,12 @@ struct ImageCommand {
         }
     }
 
-    /// In this command only an image can exceed a limit.
+    /// Returns the failure for an error. In this command, only an image can be too large.
     private static func failure(_ error: NetError) -> Failure {
         error.code == .tooLarge ? Failure(ExitCode.tooLarge, error.message) : Failure(error)
     }
 
-    /// "jpeg 4000 x 3000, 1203344 bytes -> 512 x 384".
+    /// Returns the description of an image, such as "jpeg 4000 x 3000, 1203344 bytes -> 512 x 384".
     static func line(_ encoded: EncodedImage, _ image: Image?) -> String {
         var line = "\(encoded.format)"
         if encoded.width > 0 {
@@ -146,7 +149,7 @@ struct ImageCommand {
         return line + (image.map { " -> \($0.width) x \($0.height)" } ?? "") + "\n"
     }
 
-    /// If the image is written to standard output, text goes to standard error.
+    /// Writes text to standard output, or to standard error if the image is written to standard output.
     private func say(_ text: String, to standardError: Bool) throws(Failure) {
         do throws(SystemError) {
             try Terminal.write(text, to: standardError ? Terminal.standardError : Terminal.standardOutput)
@@ -174,11 +177,12 @@ struct ImageCommand {
         guard output != "-", preview == .yes || (preview == .auto && colours != nil) else { return }
         let (columns, rows) = Window.size
         var options = options
-        // A character is twice as high as wide, and shows two pixels.
+        // A character cell is about twice as high as wide, so it shows two pixels, one above the other.
         let width = min(max(1, columns - 1), options.fit?.width ?? .max)
         let height = min(max(2, (rows - 2) * 2), options.fit?.height ?? .max)
         options.fit = .init(width: width, height: height)
-        let image = try Self.made { () throws(NetError) in try encoded.decoded(by: options) }
+        let image = try Self.converted { () throws(NetError) in try encoded.decoded(by: options) }
         try say(ImagePreview.text(of: image, in: colours ?? .indexed), to: false)
     }
 }
+#endif

@@ -1,7 +1,8 @@
+#if Images
 import NetKitImages
 
-/// An image as text: upper half blocks with the upper pixel as the foreground colour and the lower one as the
-/// background colour.
+/// Converts an image to text for a terminal. Each character is an upper half block whose foreground colour is the upper
+/// pixel and whose background colour is the lower pixel.
 enum ImagePreview {
     static func text(of image: Image, in depth: ColourDepth) -> String {
         var text = ""
@@ -13,7 +14,7 @@ enum ImagePreview {
                     row + 1 < image.height
                     ? depth.code(colour(of: image, column, row + 1), isForeground: false) : "49"
                 let code = "\u{1b}[\(upper);\(lower)m"
-                // Most pixels equal the preceding one.
+                // The escape sequence is omitted if the colours are the same as before, which is frequent.
                 text += code == last ? "▀" : code + "▀"
                 last = code
             }
@@ -22,12 +23,12 @@ enum ImagePreview {
         return text
     }
 
-    /// Transparent pixels are black.
+    /// Returns the colour of a pixel on a black background.
     private static func colour(of image: Image, _ column: Int, _ row: Int) -> (red: Int, green: Int, blue: Int) {
         let start = (row * image.width + column) * 4
         let alpha = Int(image.pixels[start + 3])
-        func shown(_ channel: Int) -> Int { Int(image.pixels[start + channel]) * alpha / 255 }
-        return (shown(0), shown(1), shown(2))
+        func blended(_ channel: Int) -> Int { Int(image.pixels[start + channel]) * alpha / 255 }
+        return (blended(0), blended(1), blended(2))
     }
 }
 
@@ -40,17 +41,17 @@ enum ColourDepth {
 
     /// Returns the parameters of the escape sequence for a colour (ECMA-48, SGR).
     func code(_ colour: (red: Int, green: Int, blue: Int), isForeground: Bool) -> String {
-        let begin = isForeground ? "38" : "48"
+        let parameter = isForeground ? "38" : "48"
         switch self {
         case .direct:
-            return "\(begin);2;\(colour.red);\(colour.green);\(colour.blue)"
+            return "\(parameter);2;\(colour.red);\(colour.green);\(colour.blue)"
         case .indexed:
             func step(_ value: Int) -> Int { (value * 5 + 127) / 255 }
-            return "\(begin);5;\(16 + 36 * step(colour.red) + 6 * step(colour.green) + step(colour.blue))"
+            return "\(parameter);5;\(16 + 36 * step(colour.red) + 6 * step(colour.green) + step(colour.blue))"
         }
     }
 
-    /// Determines the depth from the terminal's variables. `nil` without colours.
+    /// Determines the depth from the values of TERM and COLORTERM. Returns `nil` if the terminal has no colours.
     init?(term: String, colourTerm: String) {
         if ["truecolor", "24bit"].contains(colourTerm) || term.hasSuffix("-direct") {
             self = .direct
@@ -61,3 +62,4 @@ enum ColourDepth {
         }
     }
 }
+#endif

@@ -5,19 +5,19 @@ enum JoinCommand {
     static let help = """
         Usage: nk join [--keep-base-path] BASE PATH
 
-        Prints the URL of a request for PATH where BASE is the base URL: the base's
-        path counts as a folder, and PATH is read there (RFC 3986, 5.2). A space, a
-        character that is not ASCII and a '%' that two hex digits do not follow are
-        percent-encoded. An empty BASE will do for a PATH that is a URL itself.
+        Prints the URL of a request for PATH with the base URL BASE. The path of BASE
+        is a directory, and PATH is resolved against it (RFC 3986, 5.2). Spaces,
+        non-ASCII characters and incomplete percent-encodings in PATH are encoded.
+        BASE may be empty if PATH is an absolute URL.
 
-          --keep-base-path   a PATH that begins with '/' goes on from the base's path
+          --keep-base-path   Append a PATH that begins with '/' to the base path
 
-        Exit code 2 and one line for what cannot be a URL.
+        Exit code: 0 success, 2 invalid URL or usage.
 
         """
 
     static func run(_ words: ArraySlice<String>) throws(UsageError) -> String {
-        var places: [String] = []
+        var operands: [String] = []
         var keepsBasePath = false
         var areOptionsOver = false
         for word in words {
@@ -26,17 +26,17 @@ enum JoinCommand {
             case "--keep-base-path" where !areOptionsOver: keepsBasePath = true
             case "--" where !areOptionsOver: areOptionsOver = true
             case _ where !areOptionsOver && word.hasPrefix("-") && word != "-":
-                throw UsageError("join knows no option \(word)")
-            default: places.append(word)
+                throw UsageError("join: unknown option \(word); see nk join --help")
+            default: operands.append(word)
             }
         }
-        if places.count != 2 {
-            throw UsageError("join takes a base URL and a path; nk join --help")
+        if operands.count != 2 {
+            throw UsageError("join needs a base URL and a path; see nk join --help")
         }
-        var configuration = Agent.Configuration(baseURL: places[0])
+        var configuration = Agent.Configuration(baseURL: operands[0])
         configuration.keepsBasePath = keepsBasePath
         do throws(NetError) {
-            return try configuration.url(for: places[1]) + "\n"
+            return try configuration.url(for: operands[1]) + "\n"
         } catch {
             throw UsageError(error.message)
         }

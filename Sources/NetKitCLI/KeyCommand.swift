@@ -5,23 +5,23 @@ enum KeyCommand {
     static let help = """
         Usage: nk key [options] METHOD URL
 
-        Prints the cache key of a request: the MD5, in hex, of its description.
+        Prints the cache key of a request: the MD5, in hex, of its canonical form.
 
-          -H, --header 'Name: value'   a field that chooses the response
-              --params JSON            parameters: an object or an array
-          -d, --data DATA              a body, as it is
-              --user NAME              whose response it is
-              --explain                prints the description instead, in lines
+          -H, --header 'Name: value'   Include this header
+              --params JSON            Include parameters: a JSON object or array
+          -d, --data DATA              Include this body
+              --user NAME              Include the user's name
+              --explain                Print the canonical form instead of the key
 
-        The order of an object's names and of fields, the case of field names and of
-        the host, a default port and a fragment make no difference; everything else
-        does.
-        Exit code 2 and one line for what cannot be sent.
+        These do not change the key: the order of members and headers, the case of
+        header names and of the host, a default port, and a fragment.
+
+        Exit code: 0 success, 2 invalid request or usage.
 
         """
 
-    private struct Question {
-        var places: [String] = []
+    private struct ParsedArguments {
+        var operands: [String] = []
         var headers = Headers()
         var parameters: Parameters?
         var body: Bytes?
@@ -37,8 +37,8 @@ enum KeyCommand {
             case "--params": parameters = try Self.parameters(try rest.takeValue(of: word))
             case "-d", "--data": body = Bytes(Array(try rest.takeValue(of: word, mayBeEmpty: true).utf8))
             case "--user": user = try rest.takeValue(of: word, mayBeEmpty: true)
-            case _ where word.hasPrefix("-"): throw UsageError("key knows no option \(word)")
-            default: places.append(word)
+            case _ where word.hasPrefix("-"): throw UsageError("key: unknown option \(word); see nk key --help")
+            default: operands.append(word)
             }
         }
 
@@ -53,25 +53,25 @@ enum KeyCommand {
 
     static func run(_ words: ArraySlice<String>) throws(UsageError) -> String {
         var rest = words
-        var question = Question()
+        var parsed = ParsedArguments()
         while let word = rest.popFirst() {
             if word == "--" {
-                question.places += rest
+                parsed.operands += rest
                 break
             }
-            try question.take(word, &rest)
+            try parsed.take(word, &rest)
         }
-        if question.wantsHelp {
+        if parsed.wantsHelp {
             return help
         }
-        if question.places.count != 2 {
-            throw UsageError("key takes a method and a URL; nk key --help")
+        if parsed.operands.count != 2 {
+            throw UsageError("key needs a method and a URL; see nk key --help")
         }
         do throws(NetError) {
             let key = try CacheKey(
-                method: Method(rawValue: question.places[0]), url: question.places[1], headers: question.headers,
-                parameters: question.parameters, body: question.body, scope: question.user)
-            return question.isExplained ? key.explanation : key.name + "\n"
+                method: Method(rawValue: parsed.operands[0]), url: parsed.operands[1], headers: parsed.headers,
+                parameters: parsed.parameters, body: parsed.body, scope: parsed.user)
+            return parsed.isExplained ? key.explanation : key.name + "\n"
         } catch {
             throw UsageError(error.message)
         }

@@ -5,29 +5,28 @@ enum MockCommand {
     static let help = """
         Usage: nk mock [options] FILE
 
-        Answers as a JSON file (or -) says:
+        Serves the responses of a JSON file (- is standard input):
 
           {"routes": [{"method": "GET", "path": "/users/*", "query": {"page": "1"},
             "reply": {"status": 200, "json": {"id": 7}}}], "otherwise": {"status": 404}}
 
-        "replies" are given one after the other, the last one from then on. A reply
-        may have headers, body, json, base64 or file, delay_ms, drip_bytes and
-        drip_ms, chunk_bytes, and a fault: reset, close, truncate, stall, garbage.
-        docs/nk.md tells the rest. The URL is the first line of standard output; each
-        request is a line of JSON behind it.
+        "replies" are sent in order; the last one repeats. A reply may have headers,
+        body, json, base64 or file, delay_ms, drip_bytes and drip_ms, chunk_bytes, and
+        a fault: reset, close, truncate, stall, garbage. With request_schema, a request
+        that does not match gets 422. docs/nk.md has the reference.
+        Prints the server's URL, then one line of JSON for each request.
 
         \(Subcommand.mock.optionLines)
 
-        Ends with 0 by Ctrl-C or SIGTERM. Exit codes: 2 usage, a file that is not as
-        it should be, an address or port that cannot be had, 23 nobody reads the
-        output, 26 cannot read.
+        Stop it with Ctrl-C or SIGTERM. Exit code: 0 stopped, 2 usage, invalid FILE or
+        address not available, 23 standard output closed, 26 cannot read FILE.
 
         """
 
     static func run(_ words: ArraySlice<String>) async -> Int32 {
         do throws(UsageError) {
             var limit = Int.max
-            let words = try ListeningWords(words, of: "mock") { (word, rest) throws(UsageError) in
+            let arguments = try ServerArguments(words, of: "mock") { (word, rest) throws(UsageError) in
                 guard word == "--count" else { return false }
                 let text = try rest.takeValue(of: word)
                 guard let number = Int(text), number > 0 else {
@@ -36,12 +35,12 @@ enum MockCommand {
                 limit = number
                 return true
             }
-            if words.wantsHelp {
+            if arguments.wantsHelp {
                 return Command.show(help)
             }
-            guard let path = words.path else { throw UsageError("mock takes a file; nk mock --help") }
+            guard let path = arguments.path else { throw UsageError("mock needs a file; see nk mock --help") }
             do throws(Failure) {
-                return await serve(try document(path), words, limit: limit)
+                return await serve(try document(path), arguments, limit: limit)
             } catch {
                 return Command.complain(error)
             }
@@ -50,9 +49,9 @@ enum MockCommand {
         }
     }
 
-    private static func serve(_ document: MockDocument, _ words: ListeningWords, limit: Int) async -> Int32 {
+    private static func serve(_ document: MockDocument, _ arguments: ServerArguments, limit: Int) async -> Int32 {
         let ending = Ending()
-        let isQuiet = words.isQuiet
+        let isQuiet = arguments.isQuiet
         let service = MockService(document) { line, number in
             if !isQuiet, number <= limit {
                 do throws(SystemError) {
@@ -66,7 +65,7 @@ enum MockCommand {
                 ending.end(ExitCode.success)
             }
         }
-        return await words.listen(with: service, until: ending)
+        return await arguments.listen(with: service, until: ending)
     }
 
     private static func document(_ path: String) throws(Failure) -> MockDocument {
@@ -80,12 +79,12 @@ enum MockCommand {
         }
         do throws(MockFault) {
             return try MockDocument(Bytes(text)) { (file) throws(Failure) in
-                let place = file.hasPrefix("/") ? file : folder + file
-                return try contents(ofRegular: place)
+                let location = file.hasPrefix("/") ? file : folder + file
+                return try contents(ofRegular: location)
             }
         } catch {
             switch error {
-            case .document(let fault): throw Failure(ExitCode.usage, "\(name)\(fault.place): \(fault.message)")
+            case .document(let fault): throw Failure(ExitCode.usage, "\(name)\(fault.location): \(fault.message)")
             case .file(let failure): throw failure
             }
         }
@@ -98,7 +97,7 @@ enum MockCommand {
         } catch {
             throw Failure(reading: error, from: path)
         }
-        guard let contents else { throw Failure(ExitCode.read, "cannot read \(path): it is no regular file") }
+        guard let contents else { throw Failure(ExitCode.read, "cannot read \(path): not a regular file") }
         return contents
     }
 }

@@ -7,25 +7,25 @@ enum MultipartCommand {
                             [--boundary TEXT]
 
         Writes a multipart/form-data body to standard output, and its Content-Type and
-        Content-Length to standard error. PART is what it is to nk -F:
+        Content-Length to standard error. PART is as for nk -F:
 
           NAME=VALUE          a field
-          NAME=@FILE          a file; several with commas between; - is standard input
-          NAME=<FILE          a field with a file's content
+          NAME=@FILE          a file, or several with commas; - is standard input
+          NAME=<FILE          a field with the contents of a file
           ...;type=TYPE;filename=NAME;headers='Name: value'
 
-        Exit code 2 and one line for what cannot be read, 26 for a file that cannot.
+        Exit code: 0 success, 2 usage or invalid part, 26 cannot read a file.
 
         """
 
     static func run(_ words: ArraySlice<String>) async -> Int32 {
         do throws(Failure) {
-            let asked = try Asked(words)
-            if asked.wantsHelp {
+            let arguments = try ParsedArguments(words)
+            if arguments.wantsHelp {
                 try write { () throws(SystemError) in try Terminal.write(help, to: Terminal.standardOutput) }
                 return ExitCode.success
             }
-            try await write(asked)
+            try await write(arguments)
             return ExitCode.success
         } catch {
             if let message = error.message {
@@ -35,7 +35,7 @@ enum MultipartCommand {
         }
     }
 
-    private struct Asked {
+    private struct ParsedArguments {
         var fields: [FormField] = []
         var boundary: String?
         var wantsHelp = false
@@ -47,7 +47,7 @@ enum MultipartCommand {
                     try take(word, &rest)
                 }
                 if fields.count(where: { $0.readsStandardInput }) > 1 {
-                    throw UsageError("standard input can be sent once only")
+                    throw UsageError("standard input can be sent only once")
                 }
             } catch {
                 throw Failure(ExitCode.usage, error.message)
@@ -57,17 +57,17 @@ enum MultipartCommand {
         private mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
             switch word {
             case "-h", "--help": wantsHelp = true
-            case "-F", "--form": fields += try FormField.parsed(try rest.takeValue(of: word))
+            case "-F", "--form": fields += try FormField.parse(try rest.takeValue(of: word))
             case "--form-string": fields.append(try FormField(literal: try rest.takeValue(of: word)))
             case "--boundary": boundary = try rest.takeValue(of: word)
-            case _ where word.hasPrefix("-F"): fields += try FormField.parsed(String(word.dropFirst(2)))
-            default: throw UsageError("multipart takes no '\(word)'; nk multipart --help")
+            case _ where word.hasPrefix("-F"): fields += try FormField.parse(String(word.dropFirst(2)))
+            default: throw UsageError("multipart: unexpected argument '\(word)'; see nk multipart --help")
             }
         }
     }
 
-    private static func write(_ asked: Asked) async throws(Failure) {
-        let (body, length) = try FormField.body(of: asked.fields, boundary: asked.boundary)
+    private static func write(_ arguments: ParsedArguments) async throws(Failure) {
+        let (body, length) = try FormField.body(of: arguments.fields, boundary: arguments.boundary)
         Terminal.complain("Content-Type: \(body.contentType ?? "")")
         if let length {
             Terminal.complain("Content-Length: \(length)")

@@ -1,6 +1,6 @@
 import NetKit
 
-/// One option in curl's spelling, and its effect.
+/// One option, spelled as in curl, and its effect on the arguments.
 struct Option: Sendable {
     enum Effect: Sendable {
         case flag(@Sendable (inout Arguments) -> Void)
@@ -10,18 +10,20 @@ struct Option: Sendable {
     let short: Character?
     let long: String
     let effect: Effect
-    /// The effect of "no-" before the long spelling; `nil` if it has no negation.
+    /// The effect of the negation, which is spelled with "no-". `nil` if the option has no negation.
     var undoes: (@Sendable (inout Arguments) -> Void)?
 
-    /// Creates a flag.
-    static func flag(
-        _ short: Character?, _ long: String, _ path: any WritableKeyPath<Arguments, Bool> & Sendable
+    /// Creates a flag that sets a value to true, and with its negation to false.
+    static func toggle(
+        _ short: Character?, _ long: String, _ set: @escaping @Sendable (inout Arguments, Bool) -> Void
     ) -> Option {
-        Option(short: short, long: long, effect: .flag { $0[keyPath: path] = true }) { $0[keyPath: path] = false }
+        Option(short: short, long: long, effect: .flag { set(&$0, true) }) { set(&$0, false) }
     }
 
-    /// - Parameter undo: the effect of its negation. `nil` for one of several alternatives, which curl does not negate
-    ///   either.
+    /// Creates a flag.
+    ///
+    /// - Parameter undo: the effect of the negation. `nil` for a flag that selects one of several alternatives; curl
+    ///   has no negation for those either.
     static func flag(
         _ short: Character?, _ long: String, undo: (@Sendable (inout Arguments) -> Void)? = nil,
         _ apply: @escaping @Sendable (inout Arguments) -> Void
@@ -36,7 +38,7 @@ struct Option: Sendable {
         Option(short: short, long: long, effect: .value(apply))
     }
 
-    /// Returns the option of a long spelling, or the negation of a flag: "--no-silent", or "--buffer" for
+    /// Returns the option with a long spelling, or the negation of a flag, such as "--no-silent", or "--buffer" for
     /// "--no-buffer".
     static func named(_ long: String) -> Option? {
         if let option = all.first(where: { $0.long == long }) {
@@ -49,10 +51,10 @@ struct Option: Sendable {
         return all.first { $0.long == opposite }?.undoes.map { .flag(nil, long, $0) }
     }
 
-    /// All options, in the order of --help all; docs/nk.md describes the same ones.
+    /// All options, in the order of --help all. docs/nk.md describes them.
     static let groups: [(title: String, options: [Option])] = [
-        ("What is asked", asking), ("Who asks", access), ("Who is believed", trust), ("The way", network),
-        ("The output", output), ("Downloads", downloads), ("Limits", limits), ("What is kept", cache),
+        ("Request", request), ("Authentication", access), ("TLS", trust), ("Connection", network),
+        ("Output", output), ("Downloads", downloads), ("Limits and retries", limits), ("Cache", cache),
     ]
 
     static let all = groups.flatMap(\.options)

@@ -1,7 +1,7 @@
 import NetKit
 
 extension OptionValue {
-    /// The number of retries.
+    /// Parses the number of retries.
     static func retries(_ text: String) throws(UsageError) -> Int {
         let digits = text.utf8.allSatisfy { (48...57).contains($0) }
         guard digits, let number = Int32(text) else {
@@ -10,7 +10,7 @@ extension OptionValue {
         return Int(number)
     }
 
-    /// N/s, N/m, N/h or N/d, and N for N/h: the interval between starts.
+    /// Parses a rate N/s, N/m, N/h or N/d, or N for N/h, and returns the interval between two starts.
     static func startInterval(_ text: String) throws(UsageError) -> Duration {
         let periods = ["s": 1, "m": 60, "h": 3600, "d": 86400]
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -18,7 +18,7 @@ extension OptionValue {
         guard digits, parts.count <= 2, let number = Int32(parts[0]), number > 0,
             let seconds = periods[parts.count == 2 ? parts[1] : "h"]
         else {
-            throw UsageError("--rate '\(text)' is not a number of requests, with /s, /m, /h or /d behind it")
+            throw UsageError("--rate '\(text)' is not a number of requests followed by /s, /m, /h or /d")
         }
         return .seconds(seconds) / number
     }

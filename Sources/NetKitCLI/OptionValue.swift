@@ -2,20 +2,23 @@ import NetKit
 
 /// Parses the values of options.
 enum OptionValue {
-    /// One field, or "@FILE" with one field per line.
+    /// Parses a change of a field, or "@FILE" for a file with one change per line.
     ///
-    /// - Parameter number: the position among these options, from 1, for error messages.
-    static func headers(_ text: String, of option: String, number: Int) throws(UsageError) -> Arguments.HeaderChoice {
+    /// - Parameter number: the position of the option among those of its kind, from 1, for error messages.
+    static func headers(_ text: String, of option: String, number: Int) throws(UsageError) -> Arguments.HeaderArgument {
         if let path = text.behind("@") {
             return .file(path)
         }
         return .change(try header(text, of: "\(option) number \(number)"))
     }
 
-    /// "Name: value" sends a field, "Name;" an empty one, and "Name:" omits a default one. An error for text without a
-    /// colon does not show it: it may be a secret without its name.
+    /// Parses a change of a field. "Name: value" sends a field, "Name;" sends a field with an empty value, and "Name:"
+    /// removes a default field.
+    ///
+    /// The error for text without a colon does not contain the text. The text may be a secret value, if the user forgot
+    /// the name of the field.
     static func header(_ text: String, of option: String = "-H") throws(UsageError) -> Arguments.HeaderChange {
-        let fault = UsageError("\(option) has no colon: it is 'Name: value', or 'Name;' without a value")
+        let fault = UsageError("\(option) has no colon: use 'Name: value', or 'Name;' for an empty value")
         guard let (before, mark, after) = text.cut(atFirst: ":", ";") else { throw fault }
         let name = trimmed(before[...])
         let value = trimmed(after[...])
@@ -29,30 +32,31 @@ enum OptionValue {
             return .send(.init(name: name, value: value))
         }
         if ["host", "content-length"].contains(name.lowercased()) {
-            throw UsageError("the field \(name) cannot be left out")
+            throw UsageError("the header \(name) cannot be removed")
         }
-        return .leaveOut(name)
+        return .remove(name)
     }
 
-    /// Returns FROM-TO, FROM- or -COUNT, or several of them separated by commas (RFC 9110, 14.1.2). A single number is
-    /// FROM-.
+    /// Checks ranges and returns them in the syntax of the Range field (RFC 9110, 14.1.2): FROM-TO, FROM- or -COUNT, or
+    /// several of them separated by commas. A single number FROM becomes FROM-.
     static func range(_ text: String) throws(UsageError) -> String {
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
             return text + "-"
         }
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let ends = part.split(separator: "-", omittingEmptySubsequences: false)
-            let isGood =
+            let isValid =
                 ends.count == 2 && ends.contains { !$0.isEmpty }
                 && ends.allSatisfy { $0.utf8.allSatisfy { (48...57).contains($0) } }
-            if !isGood {
+            if !isValid {
                 throw UsageError("--range '\(text)' is not FROM-TO, FROM- or -COUNT")
             }
         }
         return text
     }
 
-    /// HOST:PORT:ADDRESS, where * is any host. The first of several comma-separated addresses is used.
+    /// Parses HOST:PORT:ADDRESS. The host * stands for any host. If there are several addresses, separated by commas,
+    /// the first one is used.
     static func resolve(_ text: String) throws(UsageError) -> AddressOverride {
         let fault = UsageError("--resolve '\(text)' is not HOST:PORT:ADDRESS", exitCode: ExitCode.badAddress)
         var rest = (text.hasPrefix("+") ? text.dropFirst() : text[...])
@@ -69,7 +73,8 @@ enum OptionValue {
         return AddressOverride(host: host == "*" ? nil : host, port: port, toHost: addresses[0], toPort: nil)
     }
 
-    /// HOST1:PORT1:HOST2:PORT2. An empty part matches all, or keeps the URL's value. ":PORT2" is optional.
+    /// Parses HOST1:PORT1:HOST2:PORT2. If HOST1 or PORT1 is empty, it matches any host or port. If HOST2 or PORT2 is
+    /// empty, that of the URL is used. ":PORT2" is optional.
     static func connectTo(_ text: String) throws(UsageError) -> AddressOverride {
         var rest = text[...]
         guard let host = takeHost(&rest), rest.popFirst() == ":", let port = takePort(&rest), rest.popFirst() == ":",
@@ -84,7 +89,7 @@ enum OptionValue {
             toPort: toPort == 0 ? nil : toPort)
     }
 
-    /// curl's -1 is no limit; here it is 2,000,000,000.
+    /// Parses the largest number of redirects. -1 stands for no limit in curl; here it becomes 2,147,483,647.
     static func redirects(_ text: String) throws(UsageError) -> Int {
         guard let number = Int32(text), number >= -1 else {
             throw UsageError("--max-redirs '\(text)' is not a number from -1")
@@ -92,7 +97,8 @@ enum OptionValue {
         return number == -1 ? Int(Int32.max) : Int(number)
     }
 
-    /// Bytes, or KiB, MiB and GiB with a suffix; 0 keeps the default limit.
+    /// Parses a number of bytes, or of KiB, MiB or GiB with the suffix k, M or G. Returns `nil` for 0, which means the
+    /// default limit.
     static func size(_ text: String, of option: String) throws(UsageError) -> Int? {
         let fault = UsageError("\(option) '\(text)' is not a number of bytes, nor one with k, M or G")
         let shifts: [Character: Int] = ["k": 10, "K": 10, "m": 20, "M": 20, "g": 30, "G": 30]
@@ -105,7 +111,7 @@ enum OptionValue {
         return bytes == 0 ? nil : bytes
     }
 
-    /// Decimal seconds; 0 keeps the default limit.
+    /// Parses a decimal number of seconds. Returns `nil` for 0, which means the default limit.
     static func seconds(_ text: String, of option: String) throws(UsageError) -> Duration? {
         let digits = text.utf8.allSatisfy { (48...57).contains($0) || $0 == 46 }
         guard digits, let seconds = Double(text), seconds <= 1e9 else {
@@ -118,7 +124,7 @@ enum OptionValue {
         text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }
 
-    /// Takes a host up to the colon. An IPv6 address is in brackets, which are removed.
+    /// Removes and returns a host, which ends at the next colon. The brackets of an IPv6 address are removed.
     private static func takeHost(_ rest: inout Substring) -> String? {
         if rest.first == "[" {
             guard let end = rest.firstIndex(of: "]") else { return nil }
@@ -130,7 +136,7 @@ enum OptionValue {
         return String(host)
     }
 
-    /// Returns 0 without digits, and `nil` if they are not a port.
+    /// Removes and returns a port. Returns 0 if there are no digits, and `nil` if they are not a port.
     private static func takePort(_ rest: inout Substring) -> UInt16? {
         let digits = rest.prefix { $0 != ":" }
         rest = rest[digits.endIndex...]

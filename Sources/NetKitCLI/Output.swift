@@ -2,39 +2,46 @@ import NetKit
 
 /// The destination of one body: standard output, or a file that is written atomically.
 final class Output {
-    private enum Place {
+    private enum Destination {
         case standardOutput
-        // A terminal, until binary data arrives that the user did not request there.
+        // A terminal. Binary data is an error there, unless the user has requested it with -o -.
         case terminal
         case file(path: String)
     }
 
-    private let place: Place
-    private let turn: Turn
+    private let destination: Destination
+    private let mutex: AsyncMutex
     private let makesFolders: Bool
     private var file: OutputFile?
-    private var hasTurn = false
+    private var holdsStandardOutput = false
+    /// Indents the body, if it is JSON for a reader.
+    private var printer: JSONPrinter?
+    /// The last byte that a terminal has got, for a line end after the body.
+    private var lastByte: UInt8?
 
     /// - Parameters:
     ///   - makesFolders: whether missing directories of the path are created.
-    ///   - turn: admits one writer of standard output at a time.
+    ///   - mutex: the mutex of standard output, which admits one writer at a time.
     init(
-        _ choice: Arguments.OutputChoice?, of url: String, makesFolders: Bool, turn: Turn
+        _ choice: Arguments.OutputDestination?, of url: String, makesFolders: Bool, mutex: AsyncMutex
     ) throws(Failure) {
-        self.turn = turn
+        self.mutex = mutex
         self.makesFolders = makesFolders
         switch choice {
-        case nil: place = Window.isTerminal(Terminal.standardOutput) ? .terminal : .standardOutput
-        case .path("-"): place = .standardOutput
-        case .path(let path): place = .file(path: path)
-        case .remoteName(let folder): place = .file(path: folder + (try Self.remoteName(of: url)))
+        case nil: destination = Window.isTerminal(Terminal.standardOutput) ? .terminal : .standardOutput
+        case .path("-"): destination = .standardOutput
+        case .path(let path): destination = .file(path: path)
+        case .remoteName(let folder): destination = .file(path: folder + (try Self.remoteName(of: url)))
         }
     }
 
-    /// The path, or `nil` for standard output.
+    /// The path of the file, or `nil` for standard output.
     var path: String? {
-        if case .file(let path) = place { path } else { nil }
+        if case .file(let path) = destination { path } else { nil }
     }
+
+    /// Whether the body is written to a regular file.
+    var isRegularFile: Bool { path.map(OutputFile.isReplaced) ?? false }
 
     /// Opens the file, or waits until standard output is free.
     func begin() async throws(Failure) {
@@ -48,20 +55,20 @@ final class Output {
                 throw failure(error)
             }
         } else {
-            await takeTurn()
+            await lockStandardOutput()
         }
     }
 
-    private func takeTurn() async {
-        if !hasTurn {
-            await turn.take()
+    private func lockStandardOutput() async {
+        if !holdsStandardOutput {
+            await mutex.lock()
         }
-        hasTurn = true
+        holdsStandardOutput = true
     }
 
-    /// Writes to standard output, even if the body is written elsewhere.
+    /// Writes to standard output before the body, even if the body is written to a file.
     func writeFirst(_ bytes: [UInt8]) async throws(Failure) {
-        await takeTurn()
+        await lockStandardOutput()
         do throws(SystemError) {
             try Terminal.write(bytes.span, to: Terminal.standardOutput)
         } catch {
@@ -72,15 +79,44 @@ final class Output {
         }
     }
 
+    /// Whether a person reads the body: it goes to a terminal, and -o - does not request its bytes.
+    var isTerminal: Bool {
+        if case .terminal = destination { true } else { false }
+    }
+
+    /// Indents and colours the body, which is JSON.
+    func printJSON(hasColours: Bool) {
+        if path == nil {
+            printer = JSONPrinter(hasColours: hasColours)
+        }
+    }
+
     func write(_ bytes: Bytes) throws(Failure) {
-        if case .terminal = place, bytes.contains(0) {
+        if let text = printer?.print(bytes) {
+            return try write(head: text)
+        }
+        if isTerminal, bytes.contains(0) {
             throw Failure(
-                ExitCode.write, "the body is binary: -o FILE writes it to a file, -o - to this terminal all the same")
+                ExitCode.write,
+                "the body is binary and would be shown on the terminal; use -o FILE to save it, or -o - to show it anyway"
+            )
         }
         do throws(SystemError) {
             try bytes.withSpan { (span) throws(SystemError) in try write(span) }
         } catch {
             throw failure(error)
+        }
+        lastByte = bytes.last ?? lastByte
+    }
+
+    /// Ends the last line of a body on a terminal, so that the next text begins in a new one.
+    func endLine() throws(Failure) {
+        let end = printer?.end() ?? []
+        if !end.isEmpty {
+            try write(head: end)
+        }
+        if isTerminal, let lastByte, lastByte != 0x0a {
+            try write(head: [0x0a])
         }
     }
 
@@ -90,6 +126,7 @@ final class Output {
         } catch {
             throw failure(error)
         }
+        lastByte = head.last ?? lastByte
     }
 
     private func write(_ span: Span<UInt8>) throws(SystemError) {
@@ -100,7 +137,7 @@ final class Output {
         }
     }
 
-    /// Keeps the file, because the body is complete.
+    /// Moves the file to its path, because the body is complete.
     func keep() throws(Failure) {
         do throws(SystemError) {
             try file?.keep()
@@ -109,35 +146,37 @@ final class Output {
         }
     }
 
-    /// Frees standard output for the next writer. A file that was not kept is deleted.
+    /// Ends the output. Standard output becomes free for the next writer. An incomplete file is deleted.
     func end() {
         file?.discard()
-        if hasTurn {
-            turn.give()
+        if holdsStandardOutput {
+            mutex.unlock()
         }
-        hasTurn = false
+        holdsStandardOutput = false
     }
 
     private func failure(_ error: SystemError) -> Failure {
         Failure(writing: error, to: path)
     }
 
-    /// Returns the last segment of the URL's path, unchanged. It is always a name in the current directory.
+    /// Returns the last segment of the URL's path, without decoding it. It contains no slash, so it is always a name
+    /// within one directory.
     static func remoteName(of url: String) throws(Failure) -> String {
-        let url = WrittenURL(url)
+        let url = URLText(url)
         let segments = url.path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
         let name = segments.last.map { String($0) } ?? ""
         let shown = url.withoutLogin
         if name.isEmpty {
-            throw Failure(ExitCode.write, "-O finds no file name at the end of \(shown)")
+            throw Failure(ExitCode.write, "-O found no file name in \(shown); use -o FILE")
         }
         if name.behind(".") != nil {
-            throw Failure(ExitCode.write, "-O takes no name that begins with a dot, as in \(shown)")
+            throw Failure(ExitCode.write, "-O does not write a hidden file, as in \(shown); use -o FILE")
         }
         return name
     }
 
-    /// Returns the status line and the fields in the form of HTTP/1.1. The library does not keep the reason phrase.
+    /// Returns the status line and the fields in the form of HTTP/1.1. The reason phrase is empty, because the library
+    /// does not keep it.
     static func head(_ version: HTTPVersion, _ status: Int, _ headers: Headers) -> [UInt8] {
         var head = Array("\(version) \(status) \r\n".utf8)
         for field in headers {

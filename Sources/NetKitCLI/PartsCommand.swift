@@ -5,18 +5,17 @@ struct PartsCommand {
     static let help = """
         Usage: nk parts [options] URL
 
-        Reads a multipart answer (multipart/mixed, multipart/x-mixed-replace, ...) part
-        by part, as it arrives, and tells each part's number, type and bytes.
+        Reads a multipart response (multipart/mixed, multipart/x-mixed-replace, ...)
+        and prints the number, type and size of each part when it arrives.
 
-          -o, --into DIR               writes the parts there as part-0001.jpg, ...
-          -c, --count N                ends after N parts
-              --max-bytes N            refuses a larger part (67108864)
-          -H, --header 'Name: value'   sent with the request
-          -k, --insecure               believes every certificate
+          -o, --into DIR               Write the parts to DIR/part-0001.jpg, ...
+          -c, --count N                Stop after N parts
+              --max-bytes N            Reject a larger part (67108864)
+          -H, --header 'Name: value'   Send this header
+          -k, --insecure               Accept any certificate, also a forged one
 
-        Exit codes: 0, 2 for a wrong word, 22 for a status that is not from 200 to
-        299, 105 for a type that has no parts, 18 for an answer that is cut short,
-        else as nk's.
+        Exit code: 0 success, 2 usage, 18 response cut short, 22 HTTP status not 2xx,
+        105 Content-Type is not multipart, or as for nk URL.
 
         """
 
@@ -51,28 +50,28 @@ struct PartsCommand {
             case "--max-bytes": limits.maxPartBytes = try rest.takeCount(of: word)
             case "-H", "--header": try rest.takeField(of: word, to: &headers)
             case "-k", "--insecure": isInsecure = true
-            case _ where word.hasPrefix("-"): throw UsageError("parts knows no option \(word)")
-            case _ where url != nil: throw UsageError("parts takes one URL, and '\(word)' is a second one")
+            case _ where word.hasPrefix("-"): throw UsageError("parts: unknown option \(word); see nk parts --help")
+            case _ where url != nil: throw UsageError("parts accepts one URL; unexpected '\(word)'")
             default: url = word
             }
         }
         if url == nil {
-            throw UsageError("parts takes a URL; nk parts --help")
+            throw UsageError("parts needs a URL; see nk parts --help")
         }
     }
 
     // MARK: Work
 
     private func perform() async throws(Failure) {
-        var parts = try await opened().makeAsyncIterator()
-        var left = count
-        while left > 0, let part = try await Self.next(of: &parts) {
-            try take(part)
-            left -= 1
+        var parts = try await openParts().makeAsyncIterator()
+        var remainingCount = count
+        while remainingCount > 0, let part = try await Self.next(of: &parts) {
+            try printPart(part)
+            remainingCount -= 1
         }
     }
 
-    private func opened() async throws(Failure) -> ResponseParts {
+    private func openParts() async throws(Failure) -> ResponseParts {
         var request = Request<Bytes>(url ?? "", headers: headers)
         if isInsecure {
             request.trust = TrustPolicy(acceptsAnything: true)
@@ -84,7 +83,8 @@ struct PartsCommand {
         }
     }
 
-    /// In this command only a response can exceed a limit.
+    /// Returns the next part. In this command, only the response can be too large, so that error has the exit code of a
+    /// response.
     private static func next(of parts: inout ResponseParts.AsyncIterator) async throws(Failure) -> ResponsePart? {
         do throws(NetError) {
             return try await parts.next()
@@ -93,7 +93,7 @@ struct PartsCommand {
         }
     }
 
-    private func take(_ part: ResponsePart) throws(Failure) {
+    private func printPart(_ part: ResponsePart) throws(Failure) {
         let type = part.headers["Content-Type"] ?? "-"
         var line = "\(part.index + 1) \(Verbose.printable(type)) \(part.bytes.count) bytes"
         if let folder {
@@ -108,16 +108,17 @@ struct PartsCommand {
         }
     }
 
-    /// "part-0001.jpg". The server influences only the extension, among a few known ones.
+    /// Returns the name of a part's file, such as "part-0001.jpg". The server can influence only the extension, which
+    /// is one of a few known ones.
     static func fileName(_ number: Int, _ type: String) -> String {
-        let endings = [
+        let extensions = [
             "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp", "text/plain": "txt",
             "text/html": "html", "application/json": "json", "application/xml": "xml", "text/xml": "xml",
         ]
         let name = type.prefix { $0 != ";" && $0 != " " }.lowercased()
         let digits = String(number)
         let padded = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-        return "part-\(padded).\(endings[name] ?? "bin")"
+        return "part-\(padded).\(extensions[name] ?? "bin")"
     }
 
     private func write(_ bytes: Bytes, to path: String) throws(Failure) {

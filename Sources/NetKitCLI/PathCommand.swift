@@ -5,18 +5,17 @@ enum PathCommand {
     static let help = """
         Usage: nk path [--watch] [--count N] [HOST]
 
-        Prints how the internet, or a host, is reached: the status, the interface and
-        its kind. Nothing is sent, but for the lookup of a name.
+        Prints the network path to the internet or to a host: status, interface and
+        type of connection. Nothing is sent except a DNS query for HOST.
 
-          -w, --watch     goes on, a line for each change, until it is interrupted
-              --count N   with --watch: ends after N lines
+          -w, --watch     Print a line for each change, until interrupted
+              --count N   Stop after N lines (with --watch)
 
-        Exit code 0 when there is a way, 1 when there is none or nobody knows, 2 for
-        bad input.
+        Exit code: 0 reachable, 1 not reachable or unknown, 2 usage.
 
         """
 
-    private struct Question {
+    private struct ParsedArguments {
         var host: String?
         var isWatching = false
         var count = Int.max
@@ -29,51 +28,51 @@ enum PathCommand {
                 case "-h", "--help": wantsHelp = true
                 case "-w", "--watch": isWatching = true
                 case "--count": count = try rest.takeCount(of: word)
-                case _ where word.hasPrefix("-"): throw UsageError("path knows no option \(word)")
-                case _ where host != nil || word.isEmpty: throw UsageError("path takes one host; nk path --help")
+                case _ where word.hasPrefix("-"): throw UsageError("path: unknown option \(word); see nk path --help")
+                case _ where host != nil || word.isEmpty: throw UsageError("path accepts one host; see nk path --help")
                 default: host = word
                 }
             }
             if count != .max, !isWatching {
-                throw UsageError("--count goes with --watch")
+                throw UsageError("--count requires --watch")
             }
             if let host, host.utf8.count > 255 || host.contains("/") {
-                throw UsageError("'\(host)' is no host: a name or an address")
+                throw UsageError("invalid host '\(host)': expected a name or an address")
             }
         }
     }
 
     static func run(_ words: ArraySlice<String>) async -> Int32 {
-        let question: Question
+        let arguments: ParsedArguments
         do throws(UsageError) {
-            question = try Question(words)
+            arguments = try ParsedArguments(words)
         } catch {
             return Command.complain(Failure(ExitCode.usage, error.message))
         }
-        if question.wantsHelp {
+        if arguments.wantsHelp {
             return Command.show(help)
         }
-        let reachability = Reachability(host: question.isWatching ? question.host : nil)
+        let reachability = Reachability(host: arguments.isWatching ? arguments.host : nil)
         if let failure = reachability.failure {
             return Command.complain(Failure(1, failure.message))
         }
-        if question.isWatching {
-            return await watch(reachability, question.count)
+        if arguments.isWatching {
+            return await watch(reachability, arguments.count)
         }
-        let state = await question.host.asyncMap { await reachability.state(of: $0) } ?? reachability.state
-        let shown = Command.show(line(state))
-        return shown == ExitCode.success && !state.isReachable ? 1 : shown
+        let state = await arguments.host.asyncMap { await reachability.state(of: $0) } ?? reachability.state
+        let printCode = Command.show(line(state))
+        return printCode == ExitCode.success && !state.isReachable ? 1 : printCode
     }
 
     private static func watch(_ reachability: Reachability, _ count: Int) async -> Int32 {
         await Command.untilInterrupted {
-            var left = count
+            var remainingCount = count
             var last = PathState(.unknown)
             for await state in reachability {
                 last = state
                 let code = Command.show(line(state))
-                left -= 1
-                if code != ExitCode.success || left == 0 {
+                remainingCount -= 1
+                if code != ExitCode.success || remainingCount == 0 {
                     return code != ExitCode.success ? code : last.isReachable ? 0 : 1
                 }
             }
@@ -81,7 +80,7 @@ enum PathCommand {
         }
     }
 
-    /// `via Wi-Fi or wired: eth0, wired, IPv4 IPv6`.
+    /// Returns the description of a state, such as `via Wi-Fi or wired: eth0, wired, IPv4 IPv6`.
     static func line(_ state: PathState) -> String {
         guard state.isReachable else { return "\(state.status)\n" }
         var parts = [state.interface, state.kind.rawValue]

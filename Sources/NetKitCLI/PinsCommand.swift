@@ -10,78 +10,78 @@ enum PinsCommand {
     static let help = """
         Usage: nk pins [options] HOST[:PORT] | FILE | -
 
-        Shows each certificate of a server's chain, or of a file (PEM or DER), with
-        the pin of its key, and a ready line for a policy. Of a server that is
-        believed it is the verified chain, the root included; a chain that is not
-        believed is shown as it was sent, with a word on why. No request is sent.
+        Prints each certificate of a server's chain, or of a PEM or DER file, with the
+        pin of its key, and an option line to pin it. For a trusted server it shows the
+        verified chain with the root. For an untrusted one it shows the chain as sent
+        and the reason. No HTTP request is sent.
 
-              --cacert FILE   believes these authorities alone
-          -x, --proxy URL     asks through a proxy
+              --cacert FILE   Trust only the CA certificates in FILE
+          -x, --proxy URL     Connect through a proxy
 
-        Exit code: 0 shown, 2 usage, 26 a file that cannot be read, 60 one that holds
-        no certificate, and those of connecting.
+        Exit code: 0 success, 2 usage, 26 cannot read FILE, 60 no certificate in FILE,
+        or as for nk URL.
 
         """
 
-    private struct Errand {
+    private struct ParsedArguments {
         var target: String?
         var authorities: String?
-        var proxy: ProxyPlace?
+        var proxy: ProxyAddress?
         var wantsHelp = false
     }
 
     static func run(_ words: ArraySlice<String>) async -> Int32 {
         do throws(UsageError) {
-            let task = try parse(words)
-            if task.wantsHelp {
+            let arguments = try parse(words)
+            if arguments.wantsHelp {
                 return Command.show(help)
             }
-            return await show(task)
+            return await show(arguments)
         } catch {
             return Command.complain(Failure(error.exitCode, error.message))
         }
     }
 
-    private static func parse(_ words: ArraySlice<String>) throws(UsageError) -> Errand {
-        var task = Errand()
+    private static func parse(_ words: ArraySlice<String>) throws(UsageError) -> ParsedArguments {
+        var arguments = ParsedArguments()
         var rest = words
         while let word = rest.popFirst() {
             switch word {
-            case "-h", "--help": task.wantsHelp = true
+            case "-h", "--help": arguments.wantsHelp = true
             case "--cacert", "--ca", "-x", "--proxy":
                 let value = try rest.takeValue(of: word)
                 if word.contains("ca") {
-                    task.authorities = value
+                    arguments.authorities = value
                 } else {
-                    task.proxy = try OptionValue.proxy(value)
+                    arguments.proxy = try OptionValue.proxy(value)
                 }
             default:
-                if task.target != nil || (word.hasPrefix("-") && word != "-") || word.isEmpty {
-                    throw UsageError("pins takes no '\(word)'; nk pins --help lists what there is")
+                if arguments.target != nil || (word.hasPrefix("-") && word != "-") || word.isEmpty {
+                    throw UsageError("pins: unexpected argument '\(word)'; see nk pins --help")
                 }
-                task.target = word
+                arguments.target = word
             }
         }
-        if task.target == nil && !task.wantsHelp {
-            throw UsageError("pins needs a host or a file; nk pins --help lists what there is")
+        if arguments.target == nil && !arguments.wantsHelp {
+            throw UsageError("pins needs a host or a file; see nk pins --help")
         }
-        return task
+        return arguments
     }
 
-    private static func show(_ task: Errand) async -> Int32 {
-        let target = task.target ?? ""
+    private static func show(_ arguments: ParsedArguments) async -> Int32 {
+        let target = arguments.target ?? ""
         do throws(Failure) {
             let isFile = target == "-" || target.contains("/") || FileManager.default.fileExists(atPath: target)
             if isFile {
                 return Command.show(lines(of: try certificates(in: target), hosts: "HOST"))
             }
-            let (event, hosts) = try await meet(target, task)
+            let (event, hosts) = try await receivedChain(target, arguments)
             var chain: [Certificate] = []
             for der in event.chain {
                 chain += try read(der, from: target)
             }
-            if !event.verdict.isAllowed {
-                Terminal.complain("nk: note: \(Verbose.printable(event.verdict.message))")
+            if !event.trustResult.isAllowed {
+                Terminal.complain("nk: note: \(Verbose.printable(event.trustResult.message))")
             }
             return Command.show(lines(of: chain, hosts: hosts))
         } catch {
@@ -99,25 +99,28 @@ enum PinsCommand {
         return try read(bytes, from: path == "-" ? "standard input" : path)
     }
 
-    private static func read(_ bytes: [UInt8], from place: String) throws(Failure) -> [Certificate] {
+    private static func read(_ bytes: [UInt8], from source: String) throws(Failure) -> [Certificate] {
         do throws(NetError) {
             return try Certificate.read(bytes)
         } catch {
-            throw Failure(ExitCode.of(error), "\(place): \(error.message)")
+            throw Failure(ExitCode.of(error), "\(source): \(error.message)")
         }
     }
 
-    /// Begins a handshake and refuses every certificate, so that nothing is sent.
-    private static func meet(_ target: String, _ task: Errand) async throws(Failure) -> (TrustEvent, String) {
-        let seen = Lock<TrustEvent?>(nil)
-        var policy = TrustPolicy(roots: task.authorities.map { .file($0) } ?? .system)
+    /// Returns the evaluation of a server's certificate chain, and the host for a pin rule. It starts a handshake and
+    /// refuses the certificate, so that no request is sent.
+    private static func receivedChain(_ target: String, _ arguments: ParsedArguments) async throws(Failure) -> (
+        TrustEvent, String
+    ) {
+        let receivedEvent = Lock<TrustEvent?>(nil)
+        var policy = TrustPolicy(roots: arguments.authorities.map { .file($0) } ?? .system)
         policy.observer = TrustObserver(decide: { event in
-            seen.withLock { $0 = event }
+            receivedEvent.withLock { $0 = event }
             return false
         })
         var request = Request<Bytes>("https://\(target)/", method: .head)
         request.trust = policy
-        request.proxy = task.proxy?.proxy()
+        request.proxy = arguments.proxy?.proxy()
         let agent = Agent()
         let failure: NetError?
         do throws(NetError) {
@@ -127,10 +130,10 @@ enum PinsCommand {
             failure = error
         }
         await agent.shutdown()
-        guard let event = seen.withLock({ $0 }) else {
-            throw failure.map { Failure($0) } ?? Failure(ExitCode.usage, "'\(target)' showed no certificate")
+        guard let event = receivedEvent.withLock({ $0 }) else {
+            throw failure.map { Failure($0) } ?? Failure(ExitCode.usage, "'\(target)' sent no certificate")
         }
-        let host = WrittenURL(request.url).host
+        let host = URLText(request.url).host
         return (event, event.port == 443 ? host : "\(host):\(event.port)")
     }
 
@@ -145,7 +148,7 @@ enum PinsCommand {
                   subject   \(Verbose.printable(certificate.subject))
                   issuer    \(Verbose.printable(certificate.issuer))
                   valid     \(time(certificate.begins)) to \(time(certificate.ends))
-                  names     \(certificate.names.isEmpty ? "none" : Verbose.printable(certificate.names))
+                  names     \(names(of: certificate))
                   key       \(Verbose.printable(certificate.key))
                   pin       \(certificate.pin)
 
@@ -157,8 +160,18 @@ enum PinsCommand {
         return text + "policy      \(options)\n            try .pinned(\"\(hosts)\", [\(strings)])\n"
     }
 
-    /// Returns the pins of the leaf and, as a backup, of its issuer. A new key that is not in use yet is a better
-    /// backup.
+    /// Returns the names for which a certificate is valid, each once.
+    private static func names(of certificate: Certificate) -> String {
+        var names: [String] = []
+        for name in certificate.names.split(separator: ", ").map(String.init) where !names.contains(name) {
+            names.append(name)
+        }
+        let text = names.joined(separator: ", ")
+        return text.isEmpty ? "none" : Verbose.printable(text)
+    }
+
+    /// Returns the pins of the leaf and, as a backup, of its issuer. The pin of a reserve key would be a better backup,
+    /// but it is not in the chain.
     private static func policyPins(of chain: [Certificate]) -> [String] {
         var pins: [String] = []
         for certificate in chain.prefix(2) where !pins.contains(certificate.pin) {

@@ -1,6 +1,6 @@
 import NetKit
 
-/// The progress of one transfer, as one line of a terminal.
+/// The progress of one transfer, which is shown in one line of a terminal.
 struct ProgressLine: Sendable, Equatable {
     var name: String
     /// The transferred body bytes.
@@ -19,11 +19,11 @@ struct ProgressLine: Sendable, Equatable {
         done = progress.sent.addingSaturated(progress.received)
         bytesPerSecond = progress.bytesPerSecond
         timeLeft = progress.timeLeft
-        let knowsAll =
+        let areTotalsKnown =
             (progress.sent == 0 || progress.sendTotal != nil)
             && (progress.received == 0 || progress.receiveTotal != nil)
         let sum = (progress.sendTotal ?? 0).addingSaturated(progress.receiveTotal ?? 0)
-        total = knowsAll && sum > 0 ? sum : nil
+        total = areTotalsKnown && sum > 0 ? sum : nil
     }
 
     private static let nameColumns = 8...24
@@ -34,45 +34,47 @@ struct ProgressLine: Sendable, Equatable {
     private static let sizeColumns = 8
     private static let stepBytes = 64 << 10
 
-    /// Returns a line of at most `width` columns. If it is too long, parts are omitted in this order: the bar, the size
-    /// beside the percentage, the name, the time, the rate.
+    /// Returns a line of at most `width` columns. If the whole line does not fit, columns are left out in this order:
+    /// the bar, the size (if there is a percentage), the name, the time, the rate.
     ///
-    /// - Parameter nameWidth: the width of the longest name of all lines, for alignment.
+    /// - Parameter nameWidth: the width of the longest name in all lines, so that the columns are aligned.
     func text(width: Int, nameWidth: Int) -> String {
-        var room = max(0, width)
-        func take(_ columns: Int) -> Bool {
-            if columns > room {
+        var remaining = max(0, width)
+        func reserve(_ columns: Int) -> Bool {
+            if columns > remaining {
                 return false
             }
-            room -= columns
+            remaining -= columns
             return true
         }
-        let share = total.map { $0 > 0 ? Int(min(1, Double(done) / Double($0)) * 100) : 100 }
-        let (shareText, sizeText) = (share.map { "\($0)%" } ?? "", Format.size(done))
-        let needed = share == nil ? Self.sizeColumns : Self.shareColumns
-        guard take(needed) else { return Format.shortened(share == nil ? sizeText : shareText, to: room) }
-        let hasRate = take(2 + Self.rateColumns)
-        let isTimed = share != nil || timeLeft != nil
-        var hasTime = isTimed && hasRate && take(2 + Self.timeColumns)
-        let hasName = take(Self.nameColumns.lowerBound + 2)
-        hasTime = hasTime || (!isTimed && hasRate && take(2 + Self.timeColumns))
-        let hasBoth = hasName && take(2 + (share == nil ? Self.shareColumns : Self.sizeColumns))
-        let hasBar = hasBoth && take(2 + Self.barColumns.lowerBound)
+        let percentage = total.map { $0 > 0 ? Int(min(1, Double(done) / Double($0)) * 100) : 100 }
+        let (percentageText, sizeText) = (percentage.map { "\($0)%" } ?? "", Format.size(done))
+        let requiredColumns = percentage == nil ? Self.sizeColumns : Self.shareColumns
+        guard reserve(requiredColumns) else {
+            return Format.shortened(percentage == nil ? sizeText : percentageText, to: remaining)
+        }
+        let hasRate = reserve(2 + Self.rateColumns)
+        let isTimed = percentage != nil || timeLeft != nil
+        var hasTime = isTimed && hasRate && reserve(2 + Self.timeColumns)
+        let hasName = reserve(Self.nameColumns.lowerBound + 2)
+        hasTime = hasTime || (!isTimed && hasRate && reserve(2 + Self.timeColumns))
+        let hasSizeAndPercentage = hasName && reserve(2 + (percentage == nil ? Self.shareColumns : Self.sizeColumns))
+        let hasBar = hasSizeAndPercentage && reserve(2 + Self.barColumns.lowerBound)
         var columns: [String] = []
         if hasName {
             let names = Self.nameColumns
-            let more = min(min(max(names.lowerBound, nameWidth), names.upperBound) - names.lowerBound, room)
-            room -= more
-            let width = names.lowerBound + more
+            let additional = min(min(max(names.lowerBound, nameWidth), names.upperBound) - names.lowerBound, remaining)
+            remaining -= additional
+            let width = names.lowerBound + additional
             columns.append(Format.left(Format.shortened(name, to: width), width))
         }
         if hasBar {
-            columns.append(bar(share, min(Self.barColumns.upperBound, Self.barColumns.lowerBound + room)))
+            columns.append(bar(percentage, min(Self.barColumns.upperBound, Self.barColumns.lowerBound + remaining)))
         }
-        if hasBoth || share != nil {
-            columns.append(Format.right(shareText, Self.shareColumns))
+        if hasSizeAndPercentage || percentage != nil {
+            columns.append(Format.right(percentageText, Self.shareColumns))
         }
-        if hasBoth || share == nil {
+        if hasSizeAndPercentage || percentage == nil {
             columns.append(Format.right(sizeText, Self.sizeColumns))
         }
         if hasRate {
@@ -89,26 +91,28 @@ struct ProgressLine: Sendable, Equatable {
     static func end(name: String, bytes: Int, took: Duration, width: Int) -> String {
         let seconds = Format.number(of: took)
         let rate = seconds > 0 ? Format.size(Int(min(Double(bytes) / seconds, 9e18))) : "-"
-        let account = "\(Format.size(bytes)) in \(Format.seconds(took)), \(rate)/s"
-        let room = width - 2 - account.count
-        if room < min(Self.nameColumns.lowerBound, Format.columns(of: name)) {
-            return Format.shortened(account, to: max(0, width))
+        let summary = "\(Format.size(bytes)) in \(Format.seconds(took)), \(rate)/s"
+        let remaining = width - 2 - summary.count
+        if remaining < min(Self.nameColumns.lowerBound, Format.columns(of: name)) {
+            return Format.shortened(summary, to: max(0, width))
         }
-        return "\(Format.shortened(name, to: room))  \(account)"
+        return "\(Format.shortened(name, to: remaining))  \(summary)"
     }
 
-    /// Returns a bar. If the total is unknown, it moves with the bytes.
-    private func bar(_ share: Int?, _ columns: Int) -> String {
-        let room = columns - 2
-        guard let share else {
-            let places = room - 3
-            let step = done / Self.stepBytes % (2 * places)
-            return "[" + Format.left(String(repeating: " ", count: min(step, 2 * places - step)) + "<=>", room) + "]"
+    /// Returns the bar. If the total is unknown, it is a mark that moves while bytes arrive.
+    private func bar(_ percentage: Int?, _ columns: Int) -> String {
+        let remaining = columns - 2
+        guard let percentage else {
+            let positions = remaining - 3
+            let step = done / Self.stepBytes % (2 * positions)
+            return "[" + Format.left(String(repeating: " ", count: min(step, 2 * positions - step)) + "<=>", remaining)
+                + "]"
         }
-        let filled = room * share / 100
-        let isUnderWay = filled > 0 && filled < room
+        let filled = remaining * percentage / 100
+        let isPartial = filled > 0 && filled < remaining
         return "["
             + Format.left(
-                String(repeating: "=", count: isUnderWay ? filled - 1 : filled) + (isUnderWay ? ">" : ""), room) + "]"
+                String(repeating: "=", count: isPartial ? filled - 1 : filled) + (isPartial ? ">" : ""), remaining)
+            + "]"
     }
 }

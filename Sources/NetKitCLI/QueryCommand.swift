@@ -3,19 +3,21 @@ import NetKit
 /// `nk query`: reads a JSON object per line, and writes its query string.
 struct QueryCommand {
     private static let help = """
-        Usage: nk query [options]    reads a JSON object a line, writes its query a line
+        Usage: nk query [options]
+
+        Reads one JSON object per line and writes its query string. The first value of
+        each option is the default.
 
           --arrays brackets|indexed|repeat|comma   a[]=1  a[0]=1  a=1  a=1,2
           --nested brackets|dots                   a[b]=1  a.b=1
           --booleans numbers|words                 a=1  a=true
           --spaces percent|plus                    a%20b  a+b
-          --order sorted|given                     by UTF-16 code units; as they come
-          --set NAME                               the array NAME is a set; repeatable
-          --url URL                                puts the query in its place in a URL
+          --order sorted|given                     sorted by UTF-16, or as in the input
+          --set NAME                               Treat array NAME as a set; repeatable
+          --url URL                                Insert the query into URL
 
-        The first word of each row is the default. A line that is no JSON object, or
-        that cannot be written, ends nk with exit code 2 and a line that tells its
-        number, and the byte or the key. What came before it has been written.
+        At the first invalid line nk stops with exit code 2 and prints the line number,
+        and the byte or the key. The output of the lines before it is complete.
 
         """
 
@@ -23,14 +25,15 @@ struct QueryCommand {
     private var sets: [String] = []
     private var url: String?
 
-    /// Exit codes: 0, 2 for an invalid argument or line, 23 and 26 for output and input.
+    /// Runs the command and returns the exit code: 0, 2 for an invalid argument or line, 23 if writing fails, or 26 if
+    /// reading fails.
     static func run(_ words: ArraySlice<String>) -> Int32 {
         do throws(Failure) {
             if words.contains("--help") || words.contains("-h") {
                 try write(help)
                 return ExitCode.success
             }
-            return try QueryCommand(words).answer()
+            return try QueryCommand(words).convertLines()
         } catch {
             return Command.complain(error)
         }
@@ -40,7 +43,7 @@ struct QueryCommand {
         var rest = words
         while let word = rest.popFirst() {
             guard Self.options.contains(word) else {
-                throw Failure(ExitCode.usage, "query takes no '\(word)'; nk query --help lists what there is")
+                throw Failure(ExitCode.usage, "query: unexpected argument '\(word)'; see nk query --help")
             }
             guard let value = rest.popFirst() else {
                 throw Failure(ExitCode.usage, "option \(word) needs a value")
@@ -57,7 +60,7 @@ struct QueryCommand {
         func choose<Style>(_ styles: KeyValuePairs<String, Style>) throws(Failure) -> Style {
             guard let style = styles.first(where: { $0.key == value }) else {
                 let known = styles.map(\.key).joined(separator: ", ")
-                throw Failure(ExitCode.usage, "\(option) '\(value)' is none of \(known)")
+                throw Failure(ExitCode.usage, "invalid \(option) '\(value)': expected \(known)")
             }
             return style.value
         }
@@ -77,16 +80,16 @@ struct QueryCommand {
 
     // MARK: Lines
 
-    private func answer() throws(Failure) -> Int32 {
+    private func convertLines() throws(Failure) -> Int32 {
         var input = InputLines()
         var output = ""
         var number = 0
         do throws(Failure) {
             while let line = try input.next() {
                 number += 1
-                output += try answer(to: line, number) + "\n"
-                // Pending output is written before the next read may block.
-                if input.waits || output.utf8.count > 1 << 16 {
+                output += try query(for: line, number) + "\n"
+                // The output is written before the next read, which may block.
+                if input.mayBlock || output.utf8.count > 1 << 16 {
                     try Self.write(output)
                     output = ""
                 }
@@ -99,7 +102,7 @@ struct QueryCommand {
         return ExitCode.success
     }
 
-    private func answer(to line: Bytes, _ number: Int) throws(Failure) -> String {
+    private func query(for line: Bytes, _ number: Int) throws(Failure) -> String {
         let parameters = try parameters(of: line, number)
         do throws(NetError) {
             guard let url else { return try encoding.query(parameters) }
@@ -114,12 +117,12 @@ struct QueryCommand {
         do throws(NetError) {
             parameters = try Parameters(json: line)
         } catch {
-            let place = error.offset.map { ", byte \($0)" } ?? ""
-            throw Failure(ExitCode.usage, "line \(number)\(place): \(Self.withoutPlace(error))")
+            let position = error.offset.map { ", byte \($0)" } ?? ""
+            throw Failure(ExitCode.usage, "line \(number)\(position): \(Self.withoutPosition(error))")
         }
         guard case .object = parameters else {
             let byte = line.firstIndex(of: UInt8(ascii: "[")) ?? 0
-            throw Failure(ExitCode.usage, "line \(number), byte \(byte): wanted an object, found an array")
+            throw Failure(ExitCode.usage, "line \(number), byte \(byte): expected an object, found an array")
         }
         for name in sets {
             if case .array(let values)? = parameters[name] {
@@ -129,8 +132,9 @@ struct QueryCommand {
         return parameters
     }
 
-    /// Removes the position from the beginning of a JSON error: the text is a single line.
-    private static func withoutPlace(_ error: NetError) -> String {
+    /// Returns the message of a JSON error without the position at its beginning. The position is useless here, because
+    /// the text is a single line.
+    private static func withoutPosition(_ error: NetError) -> String {
         guard error.message.hasPrefix("line "), let end = error.message.firstRange(of: ": ")
         else { return error.message }
         return String(error.message[end.upperBound...])

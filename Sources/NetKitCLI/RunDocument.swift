@@ -10,12 +10,12 @@ struct RunDocument: Sendable {
     struct Step: Sendable {
         var name: String
         var method: Method?
-        var url: RunText
+        var url: StepTemplate
         var query: JSONValue?
-        var headers: [(name: String, value: RunText)] = []
-        var body: RunText?
+        var headers: [(name: String, value: StepTemplate)] = []
+        var body: StepTemplate?
         var json: JSONValue?
-        /// The names of its predecessors.
+        /// The names of the steps that must end before this one.
         var earlier: [String] = []
         var statuses = 200..<300
         var total: Duration?
@@ -37,13 +37,13 @@ struct RunDocument: Sendable {
             "timeout_s?": .number(min: 0.001, max: 604_800),
         ]).closed
         return JSONShape.object([
-            "kind?": .oneOf("batch", "chain"), "base?": .string, "headers?": .object,
+            "kind?": .oneOf(["batch", "chain"]), "base?": .string, "headers?": .object,
             "limit?": .integer(min: 1, max: 1_000_000), "collect?": .boolean,
             "timeout_s?": .number(min: 0.001, max: 604_800), "steps": [step],
         ]).closed
     }
 
-    /// Throws an error with the position and the expected element.
+    /// Parses a document. The error for an invalid one contains the position and what was expected there.
     init(_ bytes: Bytes) throws(RunFault) {
         let tree: JSONValue
         do throws(NetError) {
@@ -67,29 +67,29 @@ struct RunDocument: Sendable {
     }
 
     private static func step(_ value: JSONValue, _ index: Int) throws(RunFault) -> Step {
-        let place = "/steps/\(index)"
+        let location = "/steps/\(index)"
         var step = Step(
             name: value["name"]?.string ?? "\(index + 1)", method: value["method"]?.string.map(Method.init(rawValue:)),
-            url: try RunText(value["url"]?.string ?? "", at: place + "/url"))
+            url: try StepTemplate(value["url"]?.string ?? "", at: location + "/url"))
         if let method = step.method, !method.rawValue.isToken {
-            throw RunFault(place + "/method", wanted: "a method", found: "\"\(method)\"")
+            throw RunFault(location + "/method", wanted: "a method", found: "\"\(method)\"")
         }
         step.query = value["query"]
-        for field in try texts(value["headers"], at: place + "/headers") {
+        for field in try texts(value["headers"], at: location + "/headers") {
             step.headers.append(
-                (field.name, try RunText(field.value, at: "\(place)/headers/\(field.name.pointerWord)")))
+                (field.name, try StepTemplate(field.value, at: "\(location)/headers/\(field.name.pointerWord)")))
         }
         if let body = value["body"]?.string {
-            step.body = try RunText(body, at: place + "/body")
+            step.body = try StepTemplate(body, at: location + "/body")
         }
         step.json = value["json"]
         if step.body != nil && step.json != nil {
-            throw RunFault(place, wanted: "\"body\" or \"json\"", found: "both")
+            throw RunFault(location, wanted: "\"body\" or \"json\"", found: "both")
         }
         step.earlier = (value["after"]?.elements ?? []).compactMap(\.string)
         if let statuses = value["status"]?.elements?.compactMap({ $0.number?.integer }), statuses.count == 2 {
             if statuses[0] > statuses[1] {
-                throw RunFault(place + "/status", wanted: "the lowest and the highest status", found: "\(statuses)")
+                throw RunFault(location + "/status", wanted: "the lowest and the highest status", found: "\(statuses)")
             }
             step.statuses = statuses[0]..<statuses[1] + 1
         }
@@ -97,15 +97,15 @@ struct RunDocument: Sendable {
         return step
     }
 
-    /// Reads the string members of an object.
+    /// Returns the members of an object, which must all be strings.
     private static func texts(
-        _ value: JSONValue?, at place: String
+        _ value: JSONValue?, at location: String
     ) throws(RunFault) -> [(name: String, value: String)] {
         var texts: [(name: String, value: String)] = []
         for member in value?.members ?? [] {
-            let field = "\(place)/\(member.name.pointerWord)"
+            let field = "\(location)/\(member.name.pointerWord)"
             guard member.name.isToken else {
-                throw RunFault(field, wanted: "a name of letters, digits and hyphens", found: "another one")
+                throw RunFault(field, wanted: "a name of letters, digits and hyphens", found: "another character")
             }
             guard let text = member.value.string else {
                 throw RunFault(field, wanted: "string", found: member.value.description)
@@ -124,26 +124,26 @@ struct RunDocument: Sendable {
 // MARK: Checks beyond the shape
 
 extension RunDocument {
-    /// Returns every text of a step, with its position.
-    private static func texts(of step: Step, at place: String) throws(RunFault) -> [RunText] {
+    /// Returns all texts of a step that may contain placeholders, with their positions.
+    private static func texts(of step: Step, at location: String) throws(RunFault) -> [StepTemplate] {
         var texts = [step.url] + step.headers.map(\.value)
         if let body = step.body {
             texts.append(body)
         }
         for (name, value) in [("query", step.query), ("json", step.json)] {
-            texts += try value?.runTexts(at: "\(place)/\(name)") ?? []
+            texts += try value?.templates(at: "\(location)/\(name)") ?? []
         }
         return texts
     }
 
     private mutating func check(_ tree: JSONValue) throws(RunFault) {
         try checkKind(tree)
-        var places: [String: Int] = [:]
-        for (index, step) in steps.enumerated() where places.updateValue(index, forKey: step.name) != nil {
-            throw RunFault("/steps/\(index)/name", wanted: "a name of its own", found: "\"\(step.name)\" again")
+        var indices: [String: Int] = [:]
+        for (index, step) in steps.enumerated() where indices.updateValue(index, forKey: step.name) != nil {
+            throw RunFault("/steps/\(index)/name", wanted: "a unique name", found: "\"\(step.name)\" twice")
         }
         for (index, step) in steps.enumerated() {
-            for (number, name) in step.earlier.enumerated() where places[name] == nil {
+            for (number, name) in step.earlier.enumerated() where indices[name] == nil {
                 throw RunFault(
                     "/steps/\(index)/after/\(number)", wanted: "the name of a step", found: "\"\(name)\"")
             }
@@ -154,12 +154,12 @@ extension RunDocument {
         }
         try checkOrder()
         for (index, step) in steps.enumerated() {
-            let before = names(before: index, places)
+            let earlierNames = names(before: index, indices)
             for text in try Self.texts(of: step, at: "/steps/\(index)") {
-                for name in text.names where !before.contains(name) {
+                for name in text.names where !earlierNames.contains(name) {
                     throw RunFault(
-                        text.place, wanted: "a step that comes before \"\(step.name)\"",
-                        found: places[name] == nil ? "\"\(name)\", which is no step" : "\"\(name)\"")
+                        text.location, wanted: "a step that comes before \"\(step.name)\"",
+                        found: indices[name] == nil ? "\"\(name)\", which is not a step" : "\"\(name)\"")
                 }
             }
         }
@@ -182,43 +182,53 @@ extension RunDocument {
             }
             try graph.check()
         } catch {
-            throw RunFault("/steps", wanted: "an order", found: error.message)
+            throw RunFault("/steps", wanted: "steps without cycles", found: error.message)
         }
     }
 
-    private func names(before index: Int, _ places: [String: Int]) -> Set<String> {
+    private func names(before index: Int, _ indices: [String: Int]) -> Set<String> {
         var names: Set<String> = []
-        var rest = steps[index].earlier
-        while let name = rest.popLast() {
-            if names.insert(name).inserted, let place = places[name] {
-                rest += steps[place].earlier
+        var pending = steps[index].earlier
+        while let name = pending.popLast() {
+            if names.insert(name).inserted, let location = indices[name] {
+                pending += steps[location].earlier
             }
         }
         return names
     }
 }
 
-/// A position in a document with an unexpected element.
+/// The error for an unexpected element in a document.
 struct RunFault: Error {
-    /// ":LINE:COLUMN" if it is known.
-    let place: String
+    /// The position as ":LINE:COLUMN". Empty if it is unknown.
+    let location: String
     let message: String
 
     init(_ pointer: String, wanted: String, found: String) {
-        place = ""
-        message = "wanted \(wanted), found \(found), at \(pointer.isEmpty ? "the root" : pointer)"
+        location = ""
+        message = "expected \(wanted), found \(found), at \(pointer.isEmpty ? "the root" : pointer)"
+    }
+
+    /// Creates the error for a value that is described by another message.
+    init(_ pointer: String, _ message: String) {
+        location = ""
+        self.message = "\(message), at \(pointer)"
     }
 
     init(_ error: NetError) {
         guard let fault = error.jsonFaults.first else {
-            place = ""
+            location = ""
             message = error.message
             return
         }
-        place = ":\(fault.line):\(fault.column)"
+        location = ":\(fault.line):\(fault.column)"
+        if fault.found == "an unknown member", let pointer = fault.pointer {
+            message = "unknown member at \(pointer)"
+            return
+        }
         message =
             (fault.pointer == nil ? "not JSON: " : "")
-            + "wanted \(fault.wanted), found \(fault.found)"
+            + "expected \(fault.wanted), found \(fault.found)"
             + (fault.pointer.map { ", at \($0.isEmpty ? "the root" : $0)" } ?? "")
     }
 }

@@ -1,6 +1,6 @@
 import NetKit
 
-/// The output of --timing: the phases of each hop, one below the other, on a common scale.
+/// Creates the output of --timing: the phases of each hop, one below the other, on a common time scale.
 enum Timing {
     struct Phase: Equatable {
         var name: String
@@ -12,42 +12,42 @@ enum Timing {
     private static let timeColumns = 13
     private static let barColumns = 50
 
-    /// Returns the phases of a hop. A phase that did not occur is omitted: a reused connection needs no lookup and no
-    /// connect.
+    /// Returns the phases of a hop, of which the first starts at `begin`. Phases that did not occur are left out. A
+    /// reused connection, for example, has no name lookup and no connect.
     static func phases(of hop: HopMetrics, from begin: Duration) -> [Phase] {
         var phases: [Phase] = []
         var last = begin
-        func pass(_ name: String, _ moment: Duration?) {
-            guard let moment else { return }
-            let end = max(last, moment)
+        func addPhase(_ name: String, _ time: Duration?) {
+            guard let time else { return }
+            let end = max(last, time)
             phases.append(Phase(name: name, from: last, to: end))
             last = end
         }
-        pass("queued", hop.started)
+        addPhase("queued", hop.started)
         if !hop.isReused {
-            pass("name lookup", hop.resolved)
-            pass("connect", hop.connected)
-            pass("TLS", hop.secured)
+            addPhase("name lookup", hop.resolved)
+            addPhase("connect", hop.connected)
+            addPhase("TLS", hop.secured)
         }
-        pass("first byte", hop.firstByte)
-        pass(hop.firstByte == nil ? "no answer" : "last byte", hop.ended)
+        addPhase("first byte", hop.firstByte)
+        addPhase(hop.firstByte == nil ? "no response" : "last byte", hop.ended)
         return phases
     }
 
-    /// Returns lines of at most `width` columns, for transfers that have ended.
+    /// Returns the output for a transfer that has ended, in lines of at most `width` columns.
     static func lines(of metrics: Metrics, width: Int) -> [String] {
-        let whole = metrics.compactMap(\.ended).max() ?? .zero
-        guard whole > .zero else { return [] }
+        let total = metrics.compactMap(\.ended).max() ?? .zero
+        guard total > .zero else { return [] }
         var lines: [String] = []
         var begin = Duration.zero
         for (index, hop) in metrics.enumerated() {
             lines.append(title(index + 1, hop, width: width))
             for phase in phases(of: hop, from: begin) {
-                lines.append(line(phase, whole: whole, width: width))
+                lines.append(line(phase, total: total, width: width))
             }
             begin = max(begin, hop.ended ?? begin)
         }
-        lines.append(cells("total", whole))
+        lines.append(nameAndTime("total", total))
         return lines.map { Format.shortened(trimmed($0), to: width) }
     }
 
@@ -58,26 +58,26 @@ enum Timing {
             connection + (hop.isReused ? " again" : ""),
         ].compactMap { $0 }.joined(separator: ", ")
         let front = "\(number)  \(hop.status > 0 ? String(hop.status) : "---")  "
-        let room = width - front.count - facts.count - 2
+        let availableColumns = width - front.count - facts.count - 2
         let url = Verbose.shown(url: hop.url)
-        return room >= 16 ? "\(front)\(Format.shortened(url, to: room))  \(facts)" : front + url
+        return availableColumns >= 16 ? "\(front)\(Format.shortened(url, to: availableColumns))  \(facts)" : front + url
     }
 
-    private static func line(_ phase: Phase, whole: Duration, width: Int) -> String {
-        let front = cells(phase.name, phase.to - phase.from)
-        let room = min(barColumns, width - front.count - 2)
-        if room < 8 {
+    private static func line(_ phase: Phase, total: Duration, width: Int) -> String {
+        let front = nameAndTime(phase.name, phase.to - phase.from)
+        let availableColumns = min(barColumns, width - front.count - 2)
+        if availableColumns < 8 {
             return front
         }
-        func column(_ moment: Duration) -> Int { min(room, Int(moment / whole * Double(room))) }
-        // A short phase is visible too.
-        let start = min(column(phase.from), room - 1)
+        func column(_ time: Duration) -> Int { min(availableColumns, Int(time / total * Double(availableColumns))) }
+        // A phase that is shorter than a column is still visible.
+        let start = min(column(phase.from), availableColumns - 1)
         let length = max(1, column(phase.to) - start)
-        let mark = phase.to - phase.from < whole / (2 * room) ? "|" : "="
+        let mark = phase.to - phase.from < total / (2 * availableColumns) ? "|" : "="
         return front + "  " + String(repeating: " ", count: start) + String(repeating: mark, count: length)
     }
 
-    private static func cells(_ name: String, _ time: Duration) -> String {
+    private static func nameAndTime(_ name: String, _ time: Duration) -> String {
         "   " + Format.left(name, nameColumns) + Format.right(Format.milliseconds(time), timeColumns)
     }
 

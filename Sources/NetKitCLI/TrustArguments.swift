@@ -1,6 +1,6 @@
 import NetKit
 
-/// The options of pins and TLS other than --cacert, -k, --cert and --key.
+/// The options of pins and TLS, except --cacert, -k, --cert and --key.
 struct TrustArguments: Sendable {
     /// The value of --pin: a host pattern and a pin.
     struct Pin: Sendable {
@@ -9,7 +9,8 @@ struct TrustArguments: Sendable {
     }
 
     var pins: [Pin] = []
-    /// The value of --pinnedpubkey, in curl's syntax: hashes, or a file with a key. It applies to the host of each URL.
+    /// The value of --pinnedpubkey in curl's syntax: hashes, or the name of a file with a key. The pins apply to the
+    /// host of each URL.
     var pinnedKeys: String?
     var reportsOnly = false
     var minimumVersion = TrustPolicy.TLSVersion.tls1_2
@@ -21,18 +22,18 @@ struct TrustArguments: Sendable {
     var usesALPN = true
     var isStrict = false
     var maximumChainLength: Int?
-    /// Receives the results of report-only pins.
+    /// The observer that receives the results of report-only pins.
     var observer: TrustObserver?
 
-    /// Warnings about the pins. Malformed pins are reported when they are used.
+    /// The warnings about the pins. Malformed pins cause no warning, because they are errors when they are used.
     var warnings: [String] {
-        guard let rules = try? rules(for: nil) else { return [] }
+        guard let rules = try? rules(for: nil), !rules.isEmpty else { return [] }
         var policy = TrustPolicy()
         policy.rules = rules
         return (try? policy.warnings()) ?? []
     }
 
-    /// Returns the policy for one URL; `nil` is that of a command without one.
+    /// Returns the trust policy for a URL. `url` is `nil` for a command that has none.
     func policy(
         for url: String?, authorities: String?, isInsecure: Bool, identity: ClientIdentity? = nil
     ) throws(Failure) -> TrustPolicy {
@@ -69,13 +70,13 @@ struct TrustArguments: Sendable {
         }
         if let pinnedKeys, let url {
             for pin in try Self.keys(pinnedKeys) {
-                add(pin, for: WrittenURL(url).host)
+                add(pin, for: URLText(url).host)
             }
         }
         return rules
     }
 
-    /// `sha256//…;sha256//…`, or the name of a file.
+    /// Parses `sha256//…;sha256//…`, or reads the key in a file.
     private static func keys(_ text: String) throws(Failure) -> [PinRule.Pin] {
         if text.hasPrefix("sha256//") {
             return text.split(separator: ";", omittingEmptySubsequences: false).map { .hash(String($0)) }
@@ -83,7 +84,7 @@ struct TrustArguments: Sendable {
         do throws(SystemError) {
             return [.bytes(try InputFile.contents(of: text))]
         } catch {
-            // As in curl, an unreadable pin never matches.
+            // As in curl, this has the exit code of a mismatch, because a key that cannot be read never matches.
             throw Failure(ExitCode.pinMismatch, "cannot read the public key \(text): \(error.message)")
         }
     }
@@ -97,16 +98,20 @@ extension Arguments {
 }
 
 extension Option {
-    /// TLS.
+    /// The options of TLS.
     static let trust: [Option] = [
+        value("E", "cert") { $0.certificate = OptionValue.certificate($1) },
+        value(nil, "key") { $0.key = $1 },
+        value(nil, "cacert") { $0.authorityFile = $1 },
+        toggle("k", "insecure") { $0.isInsecure = $1 },
         value(nil, "pin") { (arguments, text) throws(UsageError) in
             arguments.trust.pins.append(try OptionValue.pin(text))
         },
         value(nil, "pinnedpubkey") { (arguments, text) throws(UsageError) in
-            guard !text.isEmpty else { throw UsageError("--pinnedpubkey '' is no key") }
+            guard !text.isEmpty else { throw UsageError("--pinnedpubkey needs a key") }
             arguments.trust.pinnedKeys = text
         },
-        flag(nil, "pin-report-only", \.trust.reportsOnly),
+        toggle(nil, "pin-report-only") { $0.trust.reportsOnly = $1 },
         flag(nil, "tlsv1.2") { $0.trust.minimumVersion = .tls1_2 },
         flag(nil, "tlsv1.3") { $0.trust.minimumVersion = .tls1_3 },
         value(nil, "tls-max") { (arguments, text) throws(UsageError) in
@@ -115,8 +120,8 @@ extension Option {
         value(nil, "crlfile") { $0.trust.revocationLists = $1 },
         value(nil, "ciphers") { $0.trust.ciphers = $1 },
         value(nil, "tls13-ciphers") { $0.trust.cipherSuites = $1 },
-        flag(nil, "cert-status", \.trust.requiresStaple),
-        flag(nil, "trust-strict", \.trust.isStrict),
+        toggle(nil, "cert-status") { $0.trust.requiresStaple = $1 },
+        toggle(nil, "trust-strict") { $0.trust.isStrict = $1 },
         value(nil, "trust-max-chain") { (arguments, text) throws(UsageError) in
             arguments.trust.maximumChainLength = try OptionValue.chainLength(text, of: "--trust-max-chain")
         },
@@ -125,7 +130,7 @@ extension Option {
 }
 
 extension OptionValue {
-    /// `HOST=PIN`. A pin may end in "=", but a host pattern never contains one.
+    /// Parses `HOST=PIN`, which the first "=" separates. A pin may end in "=", but a host pattern never contains one.
     static func pin(_ text: String) throws(UsageError) -> TrustArguments.Pin {
         guard let (hosts, _, pin) = text.cut(atFirst: "="), !hosts.isEmpty, !isPin(text) else {
             throw UsageError("--pin takes HOST=sha256/…, not '\(text)'")
@@ -133,25 +138,25 @@ extension OptionValue {
         return .init(hosts: hosts, text: pin)
     }
 
-    /// Whether a text is a pin without a host, even if it is malformed.
+    /// Returns true if the text is a pin without a host, even if the pin is malformed.
     static func isPin(_ text: String) -> Bool {
         text.hasPrefix("sha256/") || (text.utf8.count == 64 && text.allSatisfy(\.isHexDigit))
     }
 
     static func chainLength(_ text: String, of word: String) throws(UsageError) -> Int {
         guard let length = Int(text), (1...1000).contains(length) else {
-            throw UsageError("\(word) takes 1 to 1000 certificates, not '\(text)'")
+            throw UsageError("invalid \(word) '\(text)': expected a number from 1 to 1000")
         }
         return length
     }
 
-    /// `nil` is the newest version.
+    /// Parses a TLS version. Returns `nil` for "default", which stands for the newest version.
     static func tlsVersion(_ text: String) throws(UsageError) -> TrustPolicy.TLSVersion? {
         switch text {
         case "default": nil
         case "1.2": .tls1_2
         case "1.3": .tls1_3
-        default: throw UsageError("--tls-max takes 1.2, 1.3 or default, not '\(text)'")
+        default: throw UsageError("invalid --tls-max '\(text)': expected 1.2, 1.3 or default")
         }
     }
 }

@@ -1,18 +1,20 @@
 import NetKit
 
-/// The output of -v: "> " is sent, "< " is received, "* " is information from the library. Secrets are hidden.
+/// Creates the output of -v. Lines with "> " were sent, lines with "< " were received, and lines with "* " are
+/// information from the library. Secrets are hidden.
 enum Verbose {
-    /// Returns the lines that are known with the last head, or after a failure before it.
+    /// Returns the lines that can be printed when the last head has arrived, or when the transfer has failed before
+    /// that.
     ///
     /// - Parameters:
-    ///   - heads: the fields of the last hops, as far as they are known.
-    ///   - isDownload: whether it is a download into a file, with resuming and checks.
+    ///   - heads: the fields of the last hops. Fewer than all hops may be known.
+    ///   - isDownload: whether the transfer is a download that can be resumed and checked.
     static func opening(
-        of plan: Plan, _ metrics: Metrics, heads: [Headers], isDownload: Bool = false
+        of transferRequest: TransferRequest, _ metrics: Metrics, heads: [Headers], isDownload: Bool = false
     ) -> [String] {
-        let request = plan.request
+        let request = transferRequest.request
         if metrics.isEmpty {
-            return ["* nothing was sent to \(WrittenURL(redaction.hiding(url: request.url)).withoutLogin)"].map(
+            return ["* nothing was sent to \(URLText(redaction.hiding(url: request.url)).withoutLogin)"].map(
                 printable)
         }
         var lines: [String] = []
@@ -20,78 +22,80 @@ enum Verbose {
         for (index, hop) in metrics.enumerated() {
             lines.append(connection(of: hop))
             lines += security(of: hop)
-            guard wasAsked(hop) else { continue }
-            lines += index == 0 ? plan.proxyNote.map { ["* \($0)"] } ?? [] : []
-            // A server may reply with another HTTP/1 version than that of the request.
-            let isUntold = ![.http2, .http3].contains(hop.httpVersion)
-            let oldest = request.protocolChoice == .http1_0 ? HTTPVersion.http1_0 : .http1_1
-            let version = isUntold ? oldest : hop.httpVersion
-            let target = plan.isForwarded(hop) ? absolute(hop.url) : target(of: hop.url)
+            guard wasSent(hop) else { continue }
+            lines += index == 0 ? transferRequest.proxyMessage.map { ["* \($0)"] } ?? [] : []
+            // In HTTP/1, the version of the response may differ from that of the request, which the library does not
+            // report.
+            let isUnreported = ![.http2, .http3].contains(hop.httpVersion)
+            let oldest = request.httpVersionPolicy == .http1_0 ? HTTPVersion.http1_0 : .http1_1
+            let version = isUnreported ? oldest : hop.httpVersion
+            let target = transferRequest.isForwarded(hop) ? absolute(hop.url) : target(of: hop.url)
             lines.append("> \(method) \(target) \(version)")
-            lines.append("> Host: \(request.headers["Host"] ?? WrittenURL(hop.url).place)")
-            // Fields may be removed from a later hop to another origin, and the library does not report which.
-            lines += index == 0 ? fields(of: plan, version, isDownload: isDownload) : []
+            lines.append("> Host: \(request.headers["Host"] ?? URLText(hop.url).hostAndPort)")
+            // The fields are printed only for the first hop. On a redirect to another origin, the library removes some
+            // and does not report which.
+            lines += index == 0 ? fields(of: transferRequest, version, isDownload: isDownload) : []
             if hop.status > 0 {
-                let known = index - (metrics.count - heads.count)
+                let headIndex = index - (metrics.count - heads.count)
                 lines.append("< \(hop.httpVersion) \(hop.status)")
-                lines += known >= 0 ? heads[known].map { "< " + shown($0.name, $0.value) } : []
-                lines += dropped(hop)
+                lines += headIndex >= 0 ? heads[headIndex].map { "< " + shown($0.name, $0.value) } : []
+                lines += droppedFieldsLine(hop)
             } else {
-                lines.append("* no response head")
+                lines.append("* no response")
             }
             if index < metrics.count - 1 {
-                lines.append(account(of: hop))
+                lines.append(transferReport(of: hop))
             }
             method = methodAfter(hop.status, method)
         }
         return lines.map(printable)
     }
 
-    /// Returns the lines that are known at the end.
+    /// Returns the lines that can be printed when the transfer has ended.
     static func closing(of metrics: Metrics) -> [String] {
-        metrics.last.map { wasAsked($0) ? [account(of: $0)] : [] } ?? []
+        metrics.last.map { wasSent($0) ? [transferReport(of: $0)] : [] } ?? []
     }
 
-    private static func wasAsked(_ hop: HopMetrics) -> Bool {
+    private static func wasSent(_ hop: HopMetrics) -> Bool {
         hop.ready != nil || hop.isReused
     }
 
-    /// Replaces terminal control characters.
+    /// Returns the line with terminal control characters replaced.
     static func printable(_ line: String) -> String { line.printable() }
 
-    private static func dropped(_ hop: HopMetrics) -> [String] {
+    private static func droppedFieldsLine(_ hop: HopMetrics) -> [String] {
         guard hop.droppedFields > 0 else { return [] }
         let fields = hop.droppedFields == 1 ? "1 field" : "\(Format.count(hop.droppedFields)) fields"
-        return ["* dropped \(fields) with a malformed name"]
+        return ["* ignored \(fields) with an invalid name"]
     }
 
     private static func connection(of hop: HopMetrics) -> String {
         let isIPv6 = hop.remoteAddress.contains(":")
         let address = (isIPv6 ? "[\(hop.remoteAddress)]" : hop.remoteAddress) + ":\(hop.remotePort)"
-        let place = hop.remoteAddress.isEmpty ? "the Unix socket" : address
+        let destination = hop.remoteAddress.isEmpty ? "the Unix socket" : address
         if hop.isReused {
-            return "* connection to \(place) is used again"
+            return "* connection to \(destination) is reused"
         }
-        func passed(_ name: String, _ from: Duration?, _ to: Duration?) -> String? {
+        func phase(_ name: String, _ from: Duration?, _ to: Duration?) -> String? {
             guard let from, let to, to >= from else { return nil }
             return "\(name) \(Format.milliseconds(to - from))"
         }
         let parts = [
-            passed("name", hop.started, hop.resolved), passed("TCP", hop.resolved, hop.connected),
-            passed("TLS", hop.connected, hop.secured),
+            phase("name", hop.started, hop.resolved), phase("TCP", hop.resolved, hop.connected),
+            phase("TLS", hop.connected, hop.secured),
         ].compactMap { $0 }
         let times = parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
         return hop.ready == nil
-            ? "* no connection to \(WrittenURL(hop.url).place)\(times)" : "* connected to \(place)\(times)"
+            ? "* no connection to \(URLText(hop.url).hostAndPort)\(times)" : "* connected to \(destination)\(times)"
     }
 
-    /// The TLS parameters of a new connection, in curl's format.
+    /// Returns the TLS parameters of a new connection, in curl's format.
     private static func security(of hop: HopMetrics) -> [String] {
         let parts = [hop.tlsVersion, hop.tlsCipher, hop.tlsGroup].filter { !$0.isEmpty }
         return parts.isEmpty || hop.isReused ? [] : ["* SSL connection using \(parts.joined(separator: " / "))"]
     }
 
-    private static func account(of hop: HopMetrics) -> String {
+    private static func transferReport(of hop: HopMetrics) -> String {
         var parts: [String] = []
         if let firstByte = hop.firstByte {
             parts.append("first byte \(Format.milliseconds(firstByte))")
@@ -106,19 +110,23 @@ enum Verbose {
         return "* " + parts.joined(separator: ", ")
     }
 
-    /// The sent fields in order. Fields added during the transfer are unknown here: the password of a netrc file, the
-    /// cookies of a jar, an authorization response.
-    private static func fields(of plan: Plan, _ version: HTTPVersion, isDownload: Bool) -> [String] {
-        let request = plan.request
+    /// Returns the sent fields in order. Fields that are added during the transfer are unknown here: the password of a
+    /// netrc file, the cookies of a jar, and the authorization response to a challenge.
+    private static func fields(of transferRequest: TransferRequest, _ version: HTTPVersion, isDownload: Bool)
+        -> [String]
+    {
+        let request = transferRequest.request
         let hasBody = request.body != nil
-        var fields: [(name: String, value: String)] = plan.showsLogin ? [("Authorization", hidden)] : []
-        if hasBody && plan.announcedBytes == nil && version == .http1_1 {
+        var fields: [(name: String, value: String)] = transferRequest.sendsLogin ? [("Authorization", hidden)] : []
+        if hasBody && transferRequest.announcedBytes == nil && version == .http1_1 {
             fields.append(("Transfer-Encoding", "chunked"))
         }
-        // The library sends its own values of these fields.
-        let others = ["host"] + (plan.formType == nil ? [] : ["content-type"]) + (isDownload ? ["accept-encoding"] : [])
+        // These fields are left out here, because the library sends its own values, which are added separately.
+        let others =
+            ["host"] + (transferRequest.formType == nil ? [] : ["content-type"])
+            + (isDownload ? ["accept-encoding"] : [])
         fields += request.headers.filter { !others.contains($0.name.lowercased()) }.map { ($0.name, $0.value) }
-        if let type = plan.formType {
+        if let type = transferRequest.formType {
             fields.append(("Content-Type", type))
         }
         if isDownload {
@@ -126,7 +134,11 @@ enum Verbose {
         } else if request.acceptsCodings && request.headers["Accept-Encoding"] == nil {
             fields.append(("Accept-Encoding", Versions.codings))
         }
-        if let length = plan.announcedBytes {
+        let names = Set(request.headers.map { $0.name.lowercased() })
+        if request.acceptsTransferCodings, version == .http1_1, !isDownload, names.isDisjoint(with: ["te", "upgrade"]) {
+            fields += [("TE", "gzip"), ("Connection", "TE")]
+        }
+        if let length = transferRequest.announcedBytes {
             fields.append(("Content-Length", "\(length)"))
         }
         return fields.map { "> " + shown($0.name, $0.value) }
@@ -145,43 +157,46 @@ enum Verbose {
         return "\(name): \(withoutLogins(field?.value ?? hidden))"
     }
 
-    /// Returns a field's value without names and passwords in URLs, such as that of a redirect. A password may contain
-    /// a comma or a space. It ends with the last "@" before the end of the host, or before a delimiter of URLs in text.
+    /// Returns the value of a field, such as Location, without the names and passwords of URLs in it. A password may
+    /// contain a comma or a space. It ends at the last "@" before the end of the host, or before a delimiter of URLs in
+    /// text.
     private static func withoutLogins(_ value: String) -> String {
         var shown = ""
-        var rest = value.unicodeScalars[...]
-        while let slash = rest.firstIndex(of: "/") {
-            let start = rest[slash...].firstIndex { $0 != "/" } ?? rest.endIndex
-            let end = rest[start...].firstIndex { "/?#<>\"".unicodeScalars.contains($0) } ?? rest.endIndex
-            // libcurl accepts a single slash after a scheme.
-            let isHost = rest.distance(from: slash, to: start) > 1 || rest[..<slash].last == ":"
-            let at = isHost ? rest[start..<end].lastIndex(of: "@") : nil
-            shown += String(rest[..<start]) + String(rest[(at.map { rest.index(after: $0) } ?? start)..<end])
-            rest = rest[end...]
+        var remaining = value.unicodeScalars[...]
+        while let slash = remaining.firstIndex(of: "/") {
+            let start = remaining[slash...].firstIndex { $0 != "/" } ?? remaining.endIndex
+            let end = remaining[start...].firstIndex { "/?#<>\"".unicodeScalars.contains($0) } ?? remaining.endIndex
+            // libcurl also accepts a single slash after a scheme.
+            let isHost = remaining.distance(from: slash, to: start) > 1 || remaining[..<slash].last == ":"
+            let at = isHost ? remaining[start..<end].lastIndex(of: "@") : nil
+            shown +=
+                String(remaining[..<start]) + String(remaining[(at.map { remaining.index(after: $0) } ?? start)..<end])
+            remaining = remaining[end...]
         }
-        return shown + String(rest)
+        return shown + String(remaining)
     }
 
     // MARK: URLs
 
     /// Returns the name and the password of a URL.
     static func login(in url: String) -> Login? {
-        guard let written = WrittenURL(url).login else { return nil }
-        let login = OptionValue.login(written)
+        guard let loginText = URLText(url).login else { return nil }
+        let login = OptionValue.login(loginText)
         return Login(user: Percent.decoded(login.user), password: login.password.map(Percent.decoded))
     }
 
     private static func target(of url: String) -> String {
-        let target = WrittenURL(redaction.hiding(url: url)).target
+        let target = URLText(redaction.hiding(url: url)).target
         return target.behind("/") == nil ? "/" + target : target
     }
 
-    /// The target of a request to a proxy (RFC 9112, 3.2.2).
+    /// Returns the target of a request to a proxy (RFC 9112, 3.2.2).
     private static func absolute(_ url: String) -> String {
-        WrittenURL(url).scheme + WrittenURL(url).place + target(of: url)
+        URLText(url).scheme + URLText(url).hostAndPort + target(of: url)
     }
 
-    /// As in the library (RFC 9110, 15.4): 303 changes the method to GET, 301 and 302 change POST to GET.
+    /// Returns the method after a redirect, by the same rules as in the library (RFC 9110, 15.4). 303 changes the
+    /// method to GET, except HEAD. 301 and 302 change POST to GET.
     static func methodAfter(_ status: Int, _ method: Method) -> Method {
         if status == 303 && method != .head || (status == 301 || status == 302) && method == .post {
             return .get

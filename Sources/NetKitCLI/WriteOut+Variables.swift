@@ -7,7 +7,7 @@ extension WriteOut {
         /// A number with at least three digits.
         case status(Int)
         case seconds(Duration)
-        /// Not available in nk.
+        /// No value, because nk does not have it.
         case nothing
 
         var text: String {
@@ -30,8 +30,9 @@ extension WriteOut {
         }
     }
 
-    /// curl's names, and three for TLS. Times count from the start, including redirects, as in curl.
-    static let variables: [String: @Sendable (Account) -> Value] = [
+    /// The variables. Three of them, for TLS, do not exist in curl. As in curl, times are measured from the start and
+    /// include redirects.
+    static let variables: [String: @Sendable (TransferReport) -> Value] = [
         "content_type": { $0.headers["Content-Type"].map { .text($0) } ?? .nothing },
         "errormsg": { $0.message.map { .text($0) } ?? .nothing },
         "exitcode": { .number(Int($0.exitCode)) },
@@ -51,32 +52,33 @@ extension WriteOut {
         "size_header": { .number($0.metrics.reduce(0) { $0 + $1.headBytes }) },
         "size_request": { .number($0.metrics.reduce(0) { $0 + $1.sentBytes }) },
         "size_upload": { .number($0.uploadedBytes) },
-        "speed_download": { .number(rate($0.metrics.last?.receivedBytes ?? 0, $0.took)) },
-        "speed_upload": { .number(rate($0.uploadedBytes, $0.took)) },
+        "speed_download": { .number(rate($0.metrics.last?.receivedBytes ?? 0, $0.elapsed)) },
+        "speed_upload": { .number(rate($0.uploadedBytes, $0.elapsed)) },
         "time_appconnect": { .seconds($0.sum { $0.secured }) },
         "time_connect": { .seconds($0.sum { $0.connected }) },
         "time_namelookup": { .seconds($0.sum { $0.resolved }) },
         "time_pretransfer": { .seconds($0.sum { $0.ready }) },
         "time_redirect": { .seconds($0.redirectTime) },
         "time_starttransfer": { .seconds($0.sum { $0.firstByte }) },
-        "time_total": { .seconds($0.took) },
+        "time_total": { .seconds($0.elapsed) },
         "tls_cipher": { .text($0.metrics.last?.tlsCipher ?? "") },
         "tls_group": { .text($0.metrics.last?.tlsGroup ?? "") },
         "tls_version": { .text($0.metrics.last?.tlsVersion ?? "") },
-        "url": { .text(WrittenURL($0.job.url).withoutLogin) },
+        "url": { .text(URLText($0.job.url).withoutLogin) },
         "url_effective": { .text($0.url) },
         "urlnum": { .number($0.job.index) },
     ]
 
-    /// All variables, and the version.
-    static func json(of account: Account) -> String {
-        var pairs = variables.keys.sorted().map { name in "\(quoted(name)):\(variables[name]?(account).json ?? "null")"
+    /// Returns all variables and the version as a JSON object.
+    static func json(of transferReport: TransferReport) -> String {
+        var pairs = variables.keys.sorted().map { name in
+            "\(quoted(name)):\(variables[name]?(transferReport).json ?? "null")"
         }
         pairs.append("\"curl_version\":\(quoted("nk/\(Versions.nk) libcurl/\(Versions.curl)"))")
         return "{\(pairs.joined(separator: ","))}"
     }
 
-    /// The fields of the last head by lower-case name, each with all its values.
+    /// Returns the fields of the last head as a JSON object. Each lower-case name has an array of all its values.
     static func json(of headers: Headers) -> String {
         var names: [String] = []
         var values: [String: [String]] = [:]
@@ -119,8 +121,8 @@ extension WriteOut {
         }
     }
 
-    private static func rate(_ bytes: Int, _ took: Duration) -> Int {
-        let seconds = Format.number(of: took)
+    private static func rate(_ bytes: Int, _ elapsed: Duration) -> Int {
+        let seconds = Format.number(of: elapsed)
         return seconds > 0 ? Int(min(Double(bytes) / seconds, 9e18)) : 0
     }
 }

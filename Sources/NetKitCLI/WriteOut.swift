@@ -1,6 +1,6 @@
 import NetKit
 
-/// The format of -w: text with variables, as in curl.
+/// The format of -w, which is text with variables, as in curl.
 struct WriteOut: Sendable {
     enum Piece: Sendable, Equatable {
         case text(String)
@@ -8,15 +8,15 @@ struct WriteOut: Sendable {
         case header(String)
         case standardOutput
         case standardError
-        /// The following text is written only after a failure.
+        /// Everything after this is written only after a failure.
         case onError
     }
 
-    /// The written bytes, by stream.
+    /// The bytes to write to each stream.
     struct Written: Equatable {
         var outputBytes: [UInt8] = []
         var errorBytes: [UInt8] = []
-        fileprivate var goesToErrors = false
+        fileprivate var writesToErrors = false
 
         var output: String { String(decoding: outputBytes, as: UTF8.self) }
         var errors: String { String(decoding: errorBytes, as: UTF8.self) }
@@ -26,7 +26,7 @@ struct WriteOut: Sendable {
         }
 
         fileprivate mutating func append(_ bytes: Bytes) {
-            if goesToErrors {
+            if writesToErrors {
                 errorBytes += Array(bytes)
             } else {
                 outputBytes += Array(bytes)
@@ -35,7 +35,7 @@ struct WriteOut: Sendable {
     }
 
     let pieces: [Piece]
-    /// The unknown variables.
+    /// The names of the variables that nk does not have.
     var unknown: [String] {
         pieces.compactMap { piece in
             guard case .variable(let name) = piece, Self.variables[name] == nil else { return nil }
@@ -43,27 +43,29 @@ struct WriteOut: Sendable {
         }
     }
 
-    /// Parses "%{name}", "%header{name}", "%{header{name}}", "%%" and "\n", "\r", "\t". Other text is unchanged.
+    /// Parses a format. It may contain "%{name}", "%header{name}", "%{header{name}}", "%%" and "\n", "\r", "\t". Other
+    /// text is unchanged.
     ///
-    /// By Unicode scalars: a brace and a combining mark form one Character, which is not a brace.
+    /// The format is split into Unicode scalars, because a brace and a combining mark would form one Character that
+    /// does not equal the brace.
     init(_ format: String) {
         var pieces: [Piece] = []
         var text = "".unicodeScalars
-        var rest = format.unicodeScalars[...]
+        var remaining = format.unicodeScalars[...]
         func flush() {
             if !text.isEmpty {
                 pieces.append(.text(String(text)))
             }
             text.removeAll()
         }
-        while let scalar = rest.popFirst() {
-            if scalar == "\\", let next = rest.popFirst() {
-                let meant: [Unicode.Scalar: Unicode.Scalar] = ["n": "\n", "r": "\r", "t": "\t"]
-                text += meant[next].map { [$0] } ?? ["\\", next]
-            } else if scalar == "%", rest.first == "%" {
-                rest.removeFirst()
+        while let scalar = remaining.popFirst() {
+            if scalar == "\\", let next = remaining.popFirst() {
+                let escapes: [Unicode.Scalar: Unicode.Scalar] = ["n": "\n", "r": "\r", "t": "\t"]
+                text += escapes[next].map { [$0] } ?? ["\\", next]
+            } else if scalar == "%", remaining.first == "%" {
+                remaining.removeFirst()
                 text.append("%")
-            } else if scalar == "%", let piece = Self.takePiece(&rest) {
+            } else if scalar == "%", let piece = Self.takePiece(&remaining) {
                 flush()
                 pieces.append(piece)
             } else {
@@ -74,17 +76,17 @@ struct WriteOut: Sendable {
         self.pieces = pieces
     }
 
-    private static func takePiece(_ rest: inout Substring.UnicodeScalarView) -> Piece? {
+    private static func takePiece(_ remaining: inout Substring.UnicodeScalarView) -> Piece? {
         let fields = [("header{", "}"), ("{header{", "}}")].map { ($0.unicodeScalars, $1.unicodeScalars) }
-        for (opening, closing) in fields where rest.starts(with: opening) {
-            let inside = rest.dropFirst(opening.count)
+        for (opening, closing) in fields where remaining.starts(with: opening) {
+            let inside = remaining.dropFirst(opening.count)
             guard let end = inside.firstRange(of: closing) else { return nil }
-            rest = inside[end.upperBound...]
+            remaining = inside[end.upperBound...]
             return .header(String(inside[..<end.lowerBound]))
         }
-        guard rest.first == "{", let end = rest.firstIndex(of: "}") else { return nil }
-        let name = String(rest[..<end].dropFirst()).lowercased()
-        rest = rest[rest.index(after: end)...]
+        guard remaining.first == "{", let end = remaining.firstIndex(of: "}") else { return nil }
+        let name = String(remaining[..<end].dropFirst()).lowercased()
+        remaining = remaining[remaining.index(after: end)...]
         switch name {
         case "stdout": return .standardOutput
         case "stderr": return .standardError
@@ -93,21 +95,21 @@ struct WriteOut: Sendable {
         }
     }
 
-    func written(for account: Account) -> Written {
+    func written(for transferReport: TransferReport) -> Written {
         var written = Written()
         for piece in pieces {
             switch piece {
             case .text(let text): written.append(text)
-            case .standardOutput: written.goesToErrors = false
-            case .standardError: written.goesToErrors = true
+            case .standardOutput: written.writesToErrors = false
+            case .standardError: written.writesToErrors = true
             case .onError:
-                if account.exitCode == ExitCode.success {
+                if transferReport.exitCode == ExitCode.success {
                     return written
                 }
-            case .header(let name): written.append(account.headers.bytes(name) ?? [])
-            case .variable("json"): written.append(Self.json(of: account))
-            case .variable("header_json"): written.append(Self.json(of: account.headers))
-            case .variable(let name): written.append(Self.variables[name]?(account).text ?? "")
+            case .header(let name): written.append(transferReport.headers.bytes(name) ?? [])
+            case .variable("json"): written.append(Self.json(of: transferReport))
+            case .variable("header_json"): written.append(Self.json(of: transferReport.headers))
+            case .variable(let name): written.append(Self.variables[name]?(transferReport).text ?? "")
             }
         }
         return written

@@ -1,4 +1,5 @@
-StartUp.openStandardDescriptors()
+ProcessSetup.openStandardDescriptors()
 Terminal.ignoreBrokenPipes()
-Interrupt.watch()
-Terminal.end(await Command.run { () throws(UsageError) in try StartUp.words() })
+// A second core initializes the libraries while this one reads the arguments.
+Interrupt.watch(after: ProcessSetup.prepareLibraries)
+MainThreadExecutor.run { await Command.run { () throws(UsageError) in try ProcessSetup.words() } }

@@ -1,27 +1,29 @@
+#if Images
 public import NetKit
 
-/// A cache of images in memory. If they exceed the capacity, the least recently used ones are removed until the
-/// preferred usage is reached. An image costs width × height × 4 bytes. Thread-safe.
+/// A cache of images in memory. If a new image would exceed the capacity, the least recently used images are removed
+/// until the preferred usage is reached. The cost of an image is width × height × 4 bytes. Thread-safe.
 ///
-/// The usage never exceeds the capacity, even temporarily: a single image larger than the capacity is not stored.
+/// The usage never exceeds the capacity, even temporarily. Therefore an image that is larger than the capacity is not
+/// stored.
 public final class AutoPurgingImageCache: ImageCache {
-    /// The largest cost of all images, in bytes.
+    /// The largest total cost of the images, in bytes.
     public let memoryCapacity: Int
-    /// The largest cost of all images after a purge, in bytes.
+    /// The largest total cost of the images after a purge, in bytes.
     public let preferredUsageAfterPurge: Int
 
     private let images = Lock(RecencyList<ImageKey, Image>())
     private let pressure = Lock<MemoryPressure?>(nil)
 
-    /// Creates a cache, by default of 100 MiB, which a purge reduces to 60 MiB.
+    /// Creates a cache. By default, its capacity is 100 MiB, and a purge reduces the usage to 60 MiB.
     ///
-    /// A preferred usage above the capacity is treated as the capacity.
+    /// If the preferred usage is larger than the capacity, the capacity is used instead.
     public init(memoryCapacity: Int = 100 << 20, preferredUsageAfterPurge: Int = 60 << 20) {
         self.memoryCapacity = max(0, memoryCapacity)
         self.preferredUsageAfterPurge = min(max(0, preferredUsageAfterPurge), self.memoryCapacity)
     }
 
-    /// The current cost of all images, in bytes.
+    /// The current total cost of the images, in bytes.
     public var memoryUsage: Int { images.withLock { $0.cost } }
 
     /// The number of images.
@@ -32,7 +34,7 @@ public final class AutoPurgingImageCache: ImageCache {
         images.withLock { $0.use(key) }
     }
 
-    /// Stores an image, replacing one with the same key. Makes room for it first.
+    /// Stores an image, and replaces an existing one with the same key. If necessary, other images are removed first.
     public func insert(_ image: Image, for key: ImageKey) {
         images.withLock { images in
             images.remove(key)
@@ -40,9 +42,9 @@ public final class AutoPurgingImageCache: ImageCache {
                 return
             }
             if images.cost + image.byteCount > memoryCapacity {
-                // The new image counts towards the preferred usage, and is never purged here.
-                let room = max(0, preferredUsageAfterPurge - image.byteCount)
-                while images.cost > room, images.removeOldest() {}
+                // The new image counts towards the preferred usage, but is itself not removed.
+                let remainingUsage = max(0, preferredUsageAfterPurge - image.byteCount)
+                while images.cost > remainingUsage, images.removeOldest() {}
             }
             images.set(image, cost: image.byteCount, for: key)
         }
@@ -64,18 +66,19 @@ public final class AutoPurgingImageCache: ImageCache {
         }
     }
 
-    /// Removes all images when the system is short of memory, while the cache exists.
+    /// Makes the cache remove all images whenever the system is short of memory.
     ///
     /// Throws `NetError.Code.unsupported` if the system does not report memory pressure; see ``MemoryPressure``.
     public func emptyUnderMemoryPressure(
         path: String? = nil, stall: Duration = .milliseconds(100)
     ) throws(NetError) {
         let watch = try MemoryPressure(path: path, stall: stall) { [weak self] in self?.removeAll() }
-        // The previous value is deallocated outside the lock.
-        let before = pressure.withLock { kept in
-            defer { kept = watch }
-            return kept
+        // The previous monitor is deallocated outside the lock.
+        let previous = pressure.withLock { current in
+            defer { current = watch }
+            return current
         }
-        _ = before
+        _ = previous
     }
 }
+#endif

@@ -1,7 +1,9 @@
+#if Images
 public import NetKit
 
-/// AFNetworking's types, WebP, the registered and common names of ICO, JPEG, PNG and BMP, and the generic types that
-/// object stores send by default. The bytes determine the format.
+/// The content types that are accepted for images. They are AFNetworking's types, WebP, other common names of ICO,
+/// JPEG, PNG and BMP, and the generic types that object stores send by default. The format is determined by the bytes
+/// and not by the type.
 let imageTypes = [
     "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp", "image/x-bmp",
     "image/x-xbitmap", "image/x-win-bitmap", "image/webp", "image/vnd.microsoft.icon", "image/jpg", "image/pjpeg",
@@ -10,28 +12,29 @@ let imageTypes = [
 ]
 
 extension Decoding where Value == Image {
-    /// A decoded PNG, JPEG or WebP body. Its bytes determine the format. Any other body, including an empty one, is an
+    /// Decodes a PNG, JPEG or WebP body. The bytes determine the format. Any other body, including an empty one, is an
     /// error.
     public static var image: Decoding { image(ImageOptions()) }
 
-    /// A PNG, JPEG or WebP body, decoded with these options.
+    /// Decodes a PNG, JPEG or WebP body with these options.
     public static func image(_ options: ImageOptions) -> Decoding {
         Decoding(types: imageTypes) { try Image($0.bytes, options) }
     }
 }
 
 extension Decoding where Value == EncodedImage {
-    /// An image body of any known format, identified but not decoded.
+    /// Identifies an image of any known format, without decoding it.
     public static var encodedImage: Decoding { encodedImage(ImageOptions()) }
 
-    /// An image body of any known format within the limits of the options, identified but not decoded.
+    /// Identifies an image of any known format, without decoding it. The limits of the options apply.
     public static func encodedImage(_ options: ImageOptions) -> Decoding {
         Decoding(types: imageTypes) { try EncodedImage($0.bytes, options) }
     }
 }
 
 extension Request where Value == Image {
-    /// Creates a request for an image. Accepts statuses from 200 to 299 and the types of images or of generic bytes.
+    /// Creates a request for an image. Accepts statuses from 200 to 299, and content types of images and of unspecified
+    /// binary data.
     public init(
         _ url: String, parameters: Parameters? = nil, headers: Headers = [:], options: ImageOptions = ImageOptions()
     ) {
@@ -40,9 +43,10 @@ extension Request where Value == Image {
 }
 
 extension Request where Value == EncodedImage {
-    /// Creates a request for an image that is identified but not decoded. Accepts statuses from 200 to 299 and the
-    /// types of images or of generic bytes.
+    /// Creates a request for an image that is identified but not decoded. Accepts statuses from 200 to 299, and content
+    /// types of images and of unspecified binary data.
     public init(_ url: String, parameters: Parameters? = nil, headers: Headers = [:]) {
         self.init(url, parameters: parameters, headers: headers, decoding: .encodedImage)
     }
 }
+#endif

@@ -1,25 +1,26 @@
+#if Images
 public import NetKit
 
-/// An encoded image: its properties and its bytes. GIF, BMP, ICO and TIFF are identified; other decoders must decode
-/// them.
+/// An encoded image with its properties. GIF, BMP, ICO and TIFF images can be identified, but not decoded with this
+/// library.
 public struct EncodedImage: Sendable {
     /// The format.
     public let format: ImageFormat
-    /// The stored width in pixels; 0 for ICO and TIFF, which contain several images.
+    /// The stored width in pixels. 0 for ICO and TIFF, which may contain several images.
     public let width: Int
-    /// The stored height in pixels.
+    /// The stored height in pixels. 0 for ICO and TIFF.
     public let height: Int
-    /// The EXIF orientation, 1 to 8; 1 is upright.
+    /// The EXIF orientation, 1 to 8. 1 means upright.
     public let orientation: Int
-    /// Whether it contains more pictures than the one that is decoded (PNG and WebP).
+    /// Whether a PNG or WebP image contains an animation, of which only the first picture is decoded.
     public let isAnimated: Bool
     /// The encoded bytes.
     public let bytes: Bytes
 
     /// Identifies an image without decoding it.
     ///
-    /// Throws `NetError.Code.badImage` if it is not an image or is truncated, and `tooLarge` if it exceeds the pixels
-    /// of the options.
+    /// Throws `NetError.Code.badImage` if the bytes are not an image or are truncated, and `tooLarge` if the image has
+    /// more pixels than the options allow.
     public init(_ bytes: Bytes, _ options: ImageOptions = ImageOptions()) throws(NetError) {
         let plan = try ImageCodec.plan(of: bytes, by: options)
         format = plan.format
@@ -32,8 +33,8 @@ public struct EncodedImage: Sendable {
 
     /// Decodes the image.
     ///
-    /// Throws `NetError.Code.badImage` for a damaged image, `tooLarge` if it exceeds the options, and `unsupported` for
-    /// a format that cannot be decoded.
+    /// Throws `NetError.Code.badImage` for a damaged image, `tooLarge` if it exceeds a limit of the options, and
+    /// `unsupported` for a format that cannot be decoded.
     public func decoded(by options: ImageOptions = ImageOptions()) throws(NetError) -> Image {
         try Image(bytes, options)
     }
@@ -50,3 +51,4 @@ extension Image {
         try ImageCodec.png(of: self)
     }
 }
+#endif

@@ -1,14 +1,15 @@
+#if Images
 public import NetKit
 
-/// A decoded image. Its pixels are red, green, blue and alpha, 8 bits each, with straight (not premultiplied) alpha.
+/// A decoded image. Each pixel has four bytes: red, green, blue and alpha. Colors are not premultiplied by alpha.
 public struct Image: Sendable, Hashable {
     /// The width in pixels.
     public let width: Int
     /// The height in pixels.
     public let height: Int
-    /// Pixels per point: 2 for an image that is shown at half its width.
+    /// The number of pixels per point. It is 2, for example, for an image that is shown at half its width in pixels.
     public let scale: Double
-    /// The pixels by rows, starting at the upper left; `byteCount` bytes.
+    /// The bytes of the pixels, row by row from the upper left.
     public let pixels: [UInt8]
 
     /// Creates an image.
@@ -17,7 +18,7 @@ public struct Image: Sendable, Hashable {
     public init(width: Int, height: Int, pixels: [UInt8], scale: Double = 1) throws(NetError) {
         let (count, isTooLarge) = width.multipliedReportingOverflow(by: height)
         guard width > 0, height > 0, !isTooLarge, count <= Int.max / 4, pixels.count == count * 4, scale > 0 else {
-            throw NetError(.usage, "\(pixels.count) bytes are no image of \(width) by \(height) pixels")
+            throw NetError(.usage, "\(pixels.count) bytes do not match an image of \(width) by \(height) pixels")
         }
         self.init(width: width, height: height, scale: scale, checked: pixels)
     }
@@ -29,15 +30,16 @@ public struct Image: Sendable, Hashable {
         self.pixels = pixels
     }
 
-    /// The cost in memory and in a cache: width × height × 4.
+    /// The size in memory, and the cost in a cache: width × height × 4 bytes.
     public var byteCount: Int { pixels.count }
 
-    /// The displayed size: pixels divided by ``scale``.
+    /// The displayed size in points, which is the size in pixels divided by ``scale``.
     public var pointSize: (width: Double, height: Double) { (Double(width) / scale, Double(height) / scale) }
 
-    /// The bytes of one pixel: red, green, blue, alpha.
+    /// The four bytes of one pixel: red, green, blue and alpha.
     public subscript(column: Int, row: Int) -> [UInt8] {
         let start = (row * width + column) * 4
         return Array(pixels[start..<start + 4])
     }
 }
+#endif

@@ -1,8 +1,9 @@
-/// A cache of decoded images. It is called from any thread, and must neither block nor wait for the network.
+#if Images
+/// A cache of decoded images. Its functions are called on any thread and must not block.
 public protocol ImageCache: Sendable {
     /// Returns the image for a key, or `nil` if there is none.
     func image(for key: ImageKey) -> Image?
-    /// Stores an image, replacing one with the same key.
+    /// Stores an image, and replaces an existing one with the same key.
     func insert(_ image: Image, for key: ImageKey)
     /// Removes an image. Returns false if there was none.
     @discardableResult
@@ -10,11 +11,12 @@ public protocol ImageCache: Sendable {
     /// Removes all images. Returns false if there were none.
     @discardableResult
     func removeAll() -> Bool
-    /// Returns whether a downloaded image is stored.
+    /// Returns true if a downloaded image may be stored.
     func shouldCache(_ image: Image, for request: ImageRequest) -> Bool
 }
 
 extension ImageCache {
-    /// Returns true.
+    /// Returns true for every image.
     public func shouldCache(_ image: Image, for request: ImageRequest) -> Bool { true }
 }
+#endif

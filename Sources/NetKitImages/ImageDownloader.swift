@@ -1,13 +1,15 @@
+#if Images
 public import NetKit
 
-/// Loads images. Callers of the same image share a transfer, and the number of concurrent transfers is limited.
+/// Loads images. Callers that request the same image share one transfer, and the number of concurrent transfers is
+/// limited.
 ///
 ///     let downloader = ImageDownloader(agent: agent)
 ///     let image = try await downloader.image(ImageRequest("https://example.com/a.png")).image
 ///
-/// Images are the same if URL, fields and decoding options are equal. Thread-safe.
+/// Two requests are for the same image if their URL, header fields and decoding options are equal. Thread-safe.
 public final class ImageDownloader: Sendable {
-    /// The order of waiting transfers with equal priority.
+    /// The order in which waiting transfers with equal priority start.
     public enum Order: Sendable {
         /// The oldest first.
         case firstInFirstOut
@@ -24,13 +26,13 @@ public final class ImageDownloader: Sendable {
 
     private let queue: Lock<ImageQueue>
 
-    /// Creates a downloader, by default with a new cache.
+    /// Creates a downloader. By default, it has a cache of its own.
     ///
     /// - Parameters:
-    ///   - agent: sends the requests.
+    ///   - agent: the agent that sends the requests.
     ///   - cache: the cache of images, or `nil` for none.
     ///   - maxActive: the largest number of concurrent transfers, at least 1.
-    ///   - order: the order of waiting transfers.
+    ///   - order: the order in which waiting transfers with equal priority start.
     public init(
         agent: Agent = Agent(), cache: (any ImageCache)? = AutoPurgingImageCache(), maxActive: Int = 4,
         order: Order = .firstInFirstOut
@@ -47,66 +49,67 @@ public final class ImageDownloader: Sendable {
     /// The number of waiting transfers.
     public var waitingCount: Int { queue.withLock { $0.waitingCount } }
 
-    /// Returns an image.
+    /// Returns an image, from the cache or from the network.
     ///
-    /// Cancelling the task ends this caller's wait with `NetError.Code.cancelled`. The transfer continues while other
-    /// callers wait for it. If the task was already cancelled, nothing is sent. Throws the errors of the transfer, and
+    /// If the task is cancelled, this throws `NetError.Code.cancelled`, but the transfer continues while other callers
+    /// wait for it. If the task was cancelled before, nothing is sent. It also throws the errors of the transfer, and
     /// `badImage` if the body is not an image.
     public func image(_ request: ImageRequest) async throws(NetError) -> LoadedImage {
-        if let kept = try keptImage(for: request, ImageKey(request)) {
-            return kept
+        if let cachedImage = try imageFromCache(for: request, ImageKey(request)) {
+            return cachedImage
         }
         let id = queue.withLock { $0.newID() }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let waiter = ImageQueue.Waiter(id: id, delivery: .continuation(continuation))
                 if Task.isCancelled {
-                    tell(Self.givenUp, waiter)
+                    notify(Self.cancelledOutcome, waiter)
                     return
                 }
-                ask(request, waiter)
-                // A cancellation before the waiter was added had no effect.
+                enqueue(request, waiter)
+                // A cancellation before the waiter was added had no effect, so it is checked again.
                 if Task.isCancelled {
-                    cancel(ImageReceipt(id: id))
+                    cancel(ImageRequestToken(id: id))
                 }
             }
         } onCancel: {
-            cancel(ImageReceipt(id: id))
+            cancel(ImageRequestToken(id: id))
         }
         return try outcome.get()
     }
 
-    /// Loads an image and calls a closure on the main actor. The callers of one transfer are called in the order of
-    /// their requests.
+    /// Loads an image and calls a closure on the main actor. If several callers share a transfer, their closures are
+    /// called in the order of the requests.
     ///
-    /// Returns `nil` if there is nothing to cancel: the image was in the cache, or the request was invalid.
+    /// Returns a token for ``cancel(_:)``, or `nil` if there is nothing to cancel because the image was in the cache or
+    /// the request was invalid.
     @discardableResult
     public func download(
         _ request: ImageRequest, completion: @escaping @MainActor @Sendable (Result<LoadedImage, NetError>) -> Void
-    ) -> ImageReceipt? {
+    ) -> ImageRequestToken? {
         let id = queue.withLock { $0.newID() }
-        let isWaiting = ask(request, .init(id: id, delivery: .onMain(completion)))
-        return isWaiting ? ImageReceipt(id: id) : nil
+        let isWaiting = enqueue(request, .init(id: id, delivery: .onMain(completion)))
+        return isWaiting ? ImageRequestToken(id: id) : nil
     }
 
-    /// Cancels one caller's wait, whose closure receives `NetError.Code.cancelled`. Without other callers the transfer
-    /// is cancelled. A receipt that has already been served is ignored.
-    public func cancel(_ receipt: ImageReceipt) {
-        let (waiter, task) = queue.withLock { $0.cancel(receipt.id) }
+    /// Cancels the request of one caller, whose closure then receives `NetError.Code.cancelled`. If no other caller
+    /// waits for the image, the transfer is cancelled too. If the closure was already called, this has no effect.
+    public func cancel(_ requestToken: ImageRequestToken) {
+        let (waiter, task) = queue.withLock { $0.cancel(requestToken.id) }
         task?.cancel()
         if let waiter {
-            tell(Self.givenUp, waiter)
+            notify(Self.cancelledOutcome, waiter)
         }
     }
 
-    private static var givenUp: ImageQueue.Outcome {
-        .failure(NetError(.cancelled, "the image was not waited for"))
+    private static var cancelledOutcome: ImageQueue.Outcome {
+        .failure(NetError(.cancelled, "cancelled: no caller waits for the image"))
     }
 
     // MARK: Requests
 
     /// Returns the cached image, if the request may use it.
-    func keptImage(for request: ImageRequest, _ key: ImageKey) throws(NetError) -> LoadedImage? {
+    func imageFromCache(for request: ImageRequest, _ key: ImageKey) throws(NetError) -> LoadedImage? {
         if request.url.isEmpty {
             throw NetError(.badURL, "the URL of the image is empty")
         }
@@ -114,27 +117,29 @@ public final class ImageDownloader: Sendable {
         return LoadedImage(image: image, response: nil)
     }
 
-    /// Returns false if the result is already available.
+    /// Adds a waiter for an image, and starts the transfer if necessary. Returns false if the outcome was available
+    /// immediately.
     @discardableResult
-    private func ask(_ request: ImageRequest, _ waiter: ImageQueue.Waiter) -> Bool {
+    private func enqueue(_ request: ImageRequest, _ waiter: ImageQueue.Waiter) -> Bool {
         let key = ImageKey(request)
         while true {
             let endedCount = queue.withLock { $0.endedCount }
             do throws(NetError) {
-                if let kept = try keptImage(for: request, key) {
-                    tell(.success(kept), waiter)
+                if let cachedImage = try imageFromCache(for: request, key) {
+                    notify(.success(cachedImage), waiter)
                     return false
                 }
                 if request.cachePolicy == .onlyCached {
                     throw NetError(.notCached, "the image is not in the cache")
                 }
             } catch {
-                tell(.failure(error), waiter)
+                notify(.failure(error), waiter)
                 return false
             }
-            // The cache is read outside the lock; a transfer that ended meanwhile may have filled it.
-            switch queue.withLock({ $0.ask(request, key: key, waiter: waiter, endedCount: endedCount) }) {
-            case .askCacheAgain:
+            // The cache was read outside the lock. If a transfer has ended meanwhile, the image may be in the cache
+            // now, so the cache is read again.
+            switch queue.withLock({ $0.add(request, key: key, waiter: waiter, endedCount: endedCount) }) {
+            case .recheckCache:
                 continue
             case .joined:
                 return true
@@ -145,10 +150,10 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    private func tell(_ outcome: ImageQueue.Outcome, _ waiter: ImageQueue.Waiter) {
+    private func notify(_ outcome: ImageQueue.Outcome, _ waiter: ImageQueue.Waiter) {
         switch waiter.delivery {
         case .continuation(let continuation): continuation.resume(returning: outcome)
-        case .onMain: Task { await ImageDelivery.deliver(outcome, to: [waiter]) }
+        case .onMain: Task { await ImageCompletion.deliver(outcome, to: [waiter]) }
         }
     }
 
@@ -156,7 +161,7 @@ public final class ImageDownloader: Sendable {
 
     private func start(_ job: ImageQueue.Job) {
         let task = Task { await run(job) }
-        let isWanted = queue.withLock { $0.keep(task, of: job) }
+        let isWanted = queue.withLock { $0.setTask(task, of: job) }
         if !isWanted {
             task.cancel()
         }
@@ -168,11 +173,11 @@ public final class ImageDownloader: Sendable {
         if let next {
             start(next)
         }
-        await ImageDelivery.deliver(outcome, to: waiters)
+        await ImageCompletion.deliver(outcome, to: waiters)
     }
 
-    /// Returns the request to send. A reload also bypasses the agent's own cache, and stores its response there.
-    private func sent(_ image: ImageRequest) -> Request<Image> {
+    /// Returns the request to send. A reload also bypasses the agent's own cache, which then stores the new response.
+    private func requestToSend(_ image: ImageRequest) -> Request<Image> {
         var request = image.request
         let caching = agent.configuration.interceptors.lazy.compactMap { $0 as? Caching }.first
         if image.cachePolicy == .reload, let caching {
@@ -183,9 +188,9 @@ public final class ImageDownloader: Sendable {
 
     private func load(_ job: ImageQueue.Job) async -> ImageQueue.Outcome {
         do throws(NetError) {
-            let response = try await agent.send(sent(job.request))
+            let response = try await agent.send(requestToSend(job.request))
             let image = response.value
-            if let cache, cache.shouldCache(image, for: job.request), queue.withLock({ $0.takeForKeeping(job) }) {
+            if let cache, cache.shouldCache(image, for: job.request), queue.withLock({ $0.mayCache(job) }) {
                 cache.insert(image, for: job.target.key)
             }
             return .success(LoadedImage(image: image, response: response))
@@ -194,3 +199,4 @@ public final class ImageDownloader: Sendable {
         }
     }
 }
+#endif

@@ -1,24 +1,25 @@
-/// The format of an image, determined only by its bytes.
+#if Images
+/// The format of an image, as determined by its bytes.
 public enum ImageFormat: Sendable, Hashable, CaseIterable {
-    /// PNG, can be decoded.
+    /// PNG, which can be decoded.
     case png
-    /// JPEG, can be decoded.
+    /// JPEG, which can be decoded.
     case jpeg
-    /// WebP, can be decoded; of an animation only the first picture.
+    /// WebP, which can be decoded. Only the first picture of an animation is decoded.
     case webp
-    /// GIF, is only identified.
+    /// GIF, which can only be identified.
     case gif
-    /// BMP, is only identified.
+    /// BMP, which can only be identified.
     case bmp
-    /// ICO and CUR, are only identified.
+    /// ICO or CUR, which can only be identified.
     case ico
-    /// TIFF, is only identified.
+    /// TIFF, which can only be identified.
     case tiff
 
-    /// Whether ``EncodedImage/decoded(by:)`` can decode it.
+    /// Whether ``EncodedImage/decoded(by:)`` can decode images with this format.
     public var isDecoded: Bool { self == .png || self == .jpeg || self == .webp }
 
-    /// The media type (IANA).
+    /// The media type that is registered for the format.
     public var mediaType: String {
         switch self {
         case .png: "image/png"
@@ -31,3 +32,4 @@ public enum ImageFormat: Sendable, Hashable, CaseIterable {
         }
     }
 }
+#endif

@@ -1,13 +1,15 @@
+#if Images
 import NetKit
 
-/// The key of a cached image. Keys compare component by component, so different requests and names never collide.
+/// The key of a cached image. Keys are compared by their components and not as joined text, so keys of different
+/// requests or names are never equal.
 public struct ImageKey: Sendable, Hashable {
     private enum Kind: Sendable, Hashable {
         case name([UInt8])
         case request(url: [UInt8], fields: [[[UInt8]]], options: ImageOptions, variant: [UInt8]?)
     }
 
-    // Bytes: strings that String treats as equal may be different URLs to a server.
+    // Texts are stored as bytes, because a server may treat canonically equivalent strings as different URLs.
     private let kind: Kind
 
     /// Creates a key from a name. It never equals the key of a request.
@@ -15,14 +17,14 @@ public struct ImageKey: Sendable, Hashable {
         kind = .name(Array(name.utf8))
     }
 
-    /// Creates a key from a request's URL, fields, decoding options and variant. The order of fields with different
-    /// names is ignored, and so is the case of names.
+    /// Creates a key from the URL, header fields, decoding options and variant of a request. The case of field names is
+    /// ignored, and so is the order of fields with different names.
     public init(_ request: ImageRequest) {
         var fields: [[[UInt8]]] = []
         for field in request.headers {
             let (name, value) = (Array(field.name.lowercased().utf8), Array(field.bytes))
-            if let place = fields.firstIndex(where: { $0[0] == name }) {
-                fields[place].append(value)
+            if let index = fields.firstIndex(where: { $0[0] == name }) {
+                fields[index].append(value)
             } else {
                 fields.append([name, value])
             }
@@ -32,10 +34,11 @@ public struct ImageKey: Sendable, Hashable {
         }
         var options = request.options
         if options.scale.isNaN {
-            options.scale = 0  // NaN is invalid too, but does not equal itself.
+            options.scale = 0  // NaN would make the key unequal to itself. Both values are invalid scales.
         }
         kind = .request(
             url: Array(request.url.utf8), fields: fields, options: options,
             variant: request.variant.map { Array($0.utf8) })
     }
 }
+#endif

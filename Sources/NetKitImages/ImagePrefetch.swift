@@ -1,12 +1,14 @@
+#if Images
 import NetKit
 
-/// Loads images into the cache before they are needed. ``cancel()`` ends it; deallocating it does not.
+/// Loads images into the cache before they are needed. Deallocating the object does not stop the loading; ``cancel()``
+/// does.
 public final class ImagePrefetch: Sendable {
     /// The progress of a prefetch.
     public struct Progress: Sendable, Hashable {
         /// The number of different images in the list.
         public var total: Int
-        /// The number of images that are in the cache.
+        /// The number of images that were loaded, or were in the cache already.
         public var loaded = 0
         /// The number of images that failed.
         public var failed = 0
@@ -17,12 +19,12 @@ public final class ImagePrefetch: Sendable {
 
     init(_ requests: [ImageRequest], by downloader: ImageDownloader) {
         var seen: Set<ImageKey> = []
-        let different = requests.filter { seen.insert(ImageKey($0)).inserted }
-        let state = Lock(Progress(total: different.count))
+        let uniqueRequests = requests.filter { seen.insert(ImageKey($0)).inserted }
+        let state = Lock(Progress(total: uniqueRequests.count))
         self.state = state
         task = Task {
             await withTaskGroup(of: Bool.self) { group in
-                for request in different {
+                for request in uniqueRequests {
                     group.addTask { (try? await downloader.image(request)) != nil }
                 }
                 for await isLoaded in group {
@@ -44,14 +46,14 @@ public final class ImagePrefetch: Sendable {
         return progress
     }
 
-    /// Loads no further images. Transfers with other callers continue.
+    /// Stops loading images. Transfers for which other callers wait continue.
     public func cancel() {
         task.cancel()
     }
 }
 
 extension ImageDownloader {
-    /// Loads images into the cache with low priority.
+    /// Loads images into the cache in the background, with low priority.
     @discardableResult
     public func prefetch(_ requests: [ImageRequest]) -> ImagePrefetch {
         ImagePrefetch(
@@ -62,3 +64,4 @@ extension ImageDownloader {
             }, by: self)
     }
 }
+#endif

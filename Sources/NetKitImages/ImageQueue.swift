@@ -1,11 +1,13 @@
+#if Images
 import NetKit
 
-/// The state machine of a downloader: its waiters, the transfers in flight and the next ones. It starts no transfers
-/// itself.
+/// The state machine of a downloader: the transfers in flight, the waiting transfers, and their waiters. It does not
+/// start transfers itself.
 struct ImageQueue: Sendable {
     typealias Outcome = Result<LoadedImage, NetError>
 
-    /// The purpose of one transfer. A reload and a normal load never share one.
+    /// What a transfer loads. Requests with the same target share a transfer; a reload and a normal load have different
+    /// targets.
     struct Target: Hashable, Sendable {
         let key: ImageKey
         let isReload: Bool
@@ -13,10 +15,11 @@ struct ImageQueue: Sendable {
 
     struct Waiter: Sendable {
         let id: UInt64
-        let delivery: ImageDelivery
+        let delivery: ImageCompletion
     }
 
-    /// A transfer with its number: after a cancellation, a new request for the same image is another transfer.
+    /// A transfer. Its number distinguishes it from a later transfer for the same target, which may start after a
+    /// cancellation.
     struct Job: Sendable {
         let id: UInt64
         let target: Target
@@ -24,24 +27,26 @@ struct ImageQueue: Sendable {
         var priority: Priority
         var waiters: [Waiter]
         var isActive = false
-        /// Whether a reload that began later has ended first.
+        /// Whether a reload that began after this transfer has ended before it.
         var isOvertaken = false
         var task: Task<Void, Never>?
     }
 
-    /// The result of a request.
-    enum Asked: Sendable {
-        /// A transfer has ended since the cache was read, so it must be read again.
-        case askCacheAgain
+    /// The result of adding a request.
+    enum AddResult: Sendable {
+        /// A transfer has ended since the cache was read, so the cache must be read again.
+        case recheckCache
+        /// The request waits, for a transfer in flight or for the start of its own.
         case joined
+        /// The caller must start this transfer.
         case starts(Job)
     }
 
     private let maxActive: Int
     private let isLastInFirstOut: Bool
     private var jobs: [Target: Job] = [:]
-    private var places: [UInt64: Target] = [:]
-    private var lines: [Priority: WaitingLine] = [:]
+    private var targets: [UInt64: Target] = [:]
+    private var waitingJobs: [Priority: PriorityQueue] = [:]
     private var lastID: UInt64 = 0
     /// The number of transfers that have not ended, including those without waiters.
     private(set) var activeCount = 0
@@ -60,50 +65,53 @@ struct ImageQueue: Sendable {
         return lastID
     }
 
-    /// - Parameter endedCount: its value before the cache was read.
-    mutating func ask(_ request: ImageRequest, key: ImageKey, waiter: Waiter, endedCount: UInt64) -> Asked {
+    /// Adds a request and its waiter.
+    ///
+    /// - Parameter endedCount: the value of ``endedCount`` before the cache was read.
+    mutating func add(_ request: ImageRequest, key: ImageKey, waiter: Waiter, endedCount: UInt64) -> AddResult {
         let target = Target(key: key, isReload: request.cachePolicy == .reload)
         if var job = jobs[target] {
             job.waiters.append(waiter)
-            places[waiter.id] = target
+            targets[waiter.id] = target
             let isMoreUrgent = !job.isActive && request.priority.rank < job.priority.rank
             if isMoreUrgent {
                 job.priority = request.priority
-                // The agent has its own queue, so the request needs the priority too.
+                // The request needs the priority too, because the agent has a queue of its own.
                 job.request.priority = request.priority
-                lines[job.priority, default: WaitingLine()].append(job.id, target)
+                waitingJobs[job.priority, default: PriorityQueue()].append(job.id, target)
             }
             jobs[target] = job
             return .joined
         }
         if endedCount != self.endedCount, request.cachePolicy != .reload {
-            return .askCacheAgain
+            return .recheckCache
         }
         var job = Job(
             id: newID(), target: target, request: request, priority: request.priority, waiters: [waiter])
-        places[waiter.id] = target
+        targets[waiter.id] = target
         job.isActive = activeCount < maxActive
         jobs[target] = job
         if job.isActive {
             activeCount += 1
             return .starts(job)
         }
-        lines[job.priority, default: WaitingLine()].append(job.id, target)
+        waitingJobs[job.priority, default: PriorityQueue()].append(job.id, target)
         return .joined
     }
 
-    /// Returns false if the transfer has no waiters left, so that the task must be cancelled.
-    mutating func keep(_ task: Task<Void, Never>, of job: Job) -> Bool {
+    /// Stores the task of a transfer. Returns false if the transfer has no waiters left, so that the task must be
+    /// cancelled.
+    mutating func setTask(_ task: Task<Void, Never>, of job: Job) -> Bool {
         guard jobs[job.target]?.id == job.id else { return false }
         jobs[job.target]?.task = task
         return true
     }
 
-    /// Returns whether the image of a transfer is the newest, so that it may be cached.
-    mutating func takeForKeeping(_ job: Job) -> Bool {
-        let plain = Target(key: job.target.key, isReload: false)
-        if job.target.isReload, let older = jobs[plain], older.isActive, older.id < job.id {
-            jobs[plain]?.isOvertaken = true
+    /// Returns true if the image of a transfer may be cached, because no newer image was loaded meanwhile.
+    mutating func mayCache(_ job: Job) -> Bool {
+        let normalLoad = Target(key: job.target.key, isReload: false)
+        if job.target.isReload, let older = jobs[normalLoad], older.isActive, older.id < job.id {
+            jobs[normalLoad]?.isOvertaken = true
         }
         return jobs[job.target].map { $0.id != job.id || !$0.isOvertaken } ?? true
     }
@@ -116,7 +124,7 @@ struct ImageQueue: Sendable {
         if jobs[job.target]?.id == job.id, let ended = jobs.removeValue(forKey: job.target) {
             waiters = ended.waiters
             for waiter in waiters {
-                places[waiter.id] = nil
+                targets[waiter.id] = nil
             }
         }
         return (waiters, startNext())
@@ -124,12 +132,13 @@ struct ImageQueue: Sendable {
 
     /// Removes a waiter. Returns it, and the task of a transfer that has no waiters left.
     mutating func cancel(_ id: UInt64) -> (waiter: Waiter?, task: Task<Void, Never>?) {
-        guard let target = places.removeValue(forKey: id), var job = jobs[target],
-            let place = job.waiters.firstIndex(where: { $0.id == id })
+        guard let target = targets.removeValue(forKey: id), var job = jobs[target],
+            let index = job.waiters.firstIndex(where: { $0.id == id })
         else { return (nil, nil) }
-        let waiter = job.waiters.remove(at: place)
+        let waiter = job.waiters.remove(at: index)
         if job.waiters.isEmpty {
-            // A waiting transfer is skipped at its turn. One in flight counts until it has ended.
+            // If the transfer waits, it is skipped when its turn comes. If it is in flight, it counts as active until
+            // it has ended.
             jobs[target] = nil
             return (waiter, job.task)
         }
@@ -140,7 +149,7 @@ struct ImageQueue: Sendable {
     private mutating func startNext() -> Job? {
         guard activeCount < maxActive else { return nil }
         for priority in [Priority.high, .normal, .low] {
-            while let (id, target) = lines[priority]?.take(last: isLastInFirstOut) {
+            while let (id, target) = waitingJobs[priority]?.take(last: isLastInFirstOut) {
                 if var job = jobs[target], job.id == id, !job.isActive {
                     job.isActive = true
                     jobs[target] = job
@@ -163,8 +172,9 @@ extension Priority {
     }
 }
 
-/// Transfers of one priority in order of arrival. Removed ones are skipped.
-private struct WaitingLine: Sendable {
+/// The waiting transfers of one priority, in order of arrival. It may contain transfers that were removed or started
+/// meanwhile; the caller skips them.
+private struct PriorityQueue: Sendable {
     private var entries: [(UInt64, ImageQueue.Target)] = []
     private var first = 0
 
@@ -191,3 +201,4 @@ private struct WaitingLine: Sendable {
         return entries[first - 1]
     }
 }
+#endif

@@ -1,28 +1,31 @@
+#if Images
 public import NetKit
 
 /// A request for an image, with its options.
 public struct ImageRequest: Sendable {
-    /// The caches that may be used.
+    /// Which caches a request may use.
     public enum CachePolicy: Sendable, Hashable {
-        /// The image cache first, then the agent's own policy.
+        /// The image cache is used first. Otherwise the request is sent, and the agent's own cache applies.
         case useCaches
-        /// The server, without any cache on the way. The image then replaces the one in the image cache.
+        /// No cache is used; the image is loaded from the server. It then replaces the one in the image cache.
         case reload
-        /// Only the image cache. A missing image fails with `NetError.Code.notCached`, and nothing is sent.
+        /// Only the image cache is used. If the image is not there, the request fails with `NetError.Code.notCached`,
+        /// and nothing is sent.
         case onlyCached
     }
 
     /// The URL: absolute, or relative to the agent's base URL.
     public var url: String
-    /// The fields. `Accept: image/*` is added if there is no Accept.
+    /// The header fields. `Accept: image/*` is added if there is no Accept field.
     public var headers: Headers
     /// The decoding options.
     public var options: ImageOptions
-    /// The caches that may be used.
+    /// Which caches the request may use.
     public var cachePolicy = CachePolicy.useCaches
     /// The priority among waiting transfers.
     public var priority = Priority.normal
-    /// Distinguishes cached images of one request, such as a rounded version; `nil` is the original image.
+    /// A name that distinguishes several cached images for the same request, such as a rounded version. `nil` stands
+    /// for the original image.
     public var variant: String?
 
     /// Creates a request.
@@ -45,3 +48,4 @@ public struct ImageRequest: Sendable {
         return request
     }
 }
+#endif

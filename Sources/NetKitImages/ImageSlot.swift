@@ -1,16 +1,17 @@
+#if Images
 public import NetKit
 
-/// Shows one image at a time in any kind of view, as AFNetworking does for image views.
+/// Loads images for a view of any kind that shows one image at a time, like AFNetworking's category on image views.
 ///
 ///     let slot = ImageSlot(downloader) { view.image = $0 }
 ///     slot.load(ImageRequest(url), placeholder: grey)
 ///
-/// A request for the image that is being loaded is ignored, except for a reload. Any other request replaces it, and the
-/// earlier result is dropped. A cached image is shown immediately.
+/// A new request replaces the request in flight, whose result is then ignored. A new request for the image that is
+/// already being loaded has no effect, except for a reload. A cached image is shown immediately.
 @MainActor public final class ImageSlot {
-    /// Receives the loaded image.
+    /// A closure that receives the loaded image.
     public typealias Success = @MainActor @Sendable (LoadedImage) -> Void
-    /// Receives the error.
+    /// A closure that receives the error.
     public typealias Failure = @MainActor @Sendable (NetError) -> Void
 
     /// The downloader of the images. A change applies to the next request.
@@ -19,15 +20,15 @@ public import NetKit
     public private(set) var active: ImageRequest?
 
     private let show: @MainActor (Image?) -> Void
-    private var receipt: ImageReceipt?
-    /// Incremented by each request, to recognize the results of earlier ones.
-    private var turn = 0
+    private var requestToken: ImageRequestToken?
+    /// The number of the current request, by which results of earlier requests are recognized and ignored.
+    private var requestNumber = 0
 
     /// Creates an empty slot.
     ///
     /// - Parameters:
-    ///   - downloader: loads the images.
-    ///   - show: shows an image; `nil` shows none.
+    ///   - downloader: the downloader of the images.
+    ///   - show: shows an image in the view, or removes the current one for `nil`.
     public init(_ downloader: ImageDownloader, show: @escaping @MainActor (Image?) -> Void) {
         self.downloader = downloader
         self.show = show
@@ -36,55 +37,57 @@ public import NetKit
     /// Loads an image and shows it.
     ///
     /// - Parameters:
-    ///   - request: if `nil` or without a URL, the slot shows the placeholder, or nothing, and fails immediately with
-    ///     `NetError.Code.badURL`.
-    ///   - placeholder: shown until the image is loaded, unless it is cached. If `nil`, the current image remains.
-    ///   - success: called instead of showing the image.
-    ///   - failure: called with an error, but not after ``cancel()`` or when another request replaced this one.
+    ///   - request: the request. If it is `nil` or has no URL, the slot shows the placeholder, or nothing, and
+    ///     `failure` is called immediately with `NetError.Code.badURL`.
+    ///   - placeholder: an image that is shown until the requested one is loaded, unless that is cached. If `nil`, the
+    ///     current image remains.
+    ///   - success: called with the loaded image. If it is set, the slot does not show the image itself.
+    ///   - failure: called with the error. It is not called after ``cancel()``, or if another request replaced this
+    ///     one.
     public func load(
         _ request: ImageRequest?, placeholder: Image? = nil, success: Success? = nil, failure: Failure? = nil
     ) {
         guard let request, !request.url.isEmpty else {
             cancel()
             show(placeholder)
-            failure?(NetError(.badURL, "there is no URL of an image"))
+            failure?(NetError(.badURL, "the request has no image URL"))
             return
         }
         let key = ImageKey(request)
-        if let active, ImageKey(active) == key, active.cachePolicy.asksAsMuch(as: request.cachePolicy) {
+        if let active, ImageKey(active) == key, active.cachePolicy.satisfies(request.cachePolicy) {
             return
         }
         cancel()
-        if let kept = try? downloader.keptImage(for: request, key) {
-            finish(kept, success)
+        if let cachedImage = try? downloader.imageFromCache(for: request, key) {
+            finish(cachedImage, success)
             return
         }
         if let placeholder {
             show(placeholder)
         }
         active = request
-        let turn = turn
-        receipt = downloader.download(request) { [weak self] outcome in
-            self?.take(outcome, of: turn, success, failure)
+        let requestNumber = requestNumber
+        requestToken = downloader.download(request) { [weak self] outcome in
+            self?.handle(outcome, of: requestNumber, success, failure)
         }
     }
 
     /// Cancels the request in flight. The current image remains.
     public func cancel() {
-        turn += 1
+        requestNumber += 1
         active = nil
-        if let receipt {
-            self.receipt = nil
-            downloader.cancel(receipt)
+        if let requestToken {
+            self.requestToken = nil
+            downloader.cancel(requestToken)
         }
     }
 
-    private func take(
-        _ outcome: Result<LoadedImage, NetError>, of turn: Int, _ success: Success?, _ failure: Failure?
+    private func handle(
+        _ outcome: Result<LoadedImage, NetError>, of requestNumber: Int, _ success: Success?, _ failure: Failure?
     ) {
-        guard turn == self.turn else { return }
+        guard requestNumber == self.requestNumber else { return }
         active = nil
-        receipt = nil
+        requestToken = nil
         switch outcome {
         case .success(let loaded): finish(loaded, success)
         case .failure(let error): failure?(error)
@@ -101,11 +104,12 @@ public import NetKit
 }
 
 extension ImageRequest.CachePolicy {
-    /// Returns whether a load with this policy also satisfies the other policy.
-    fileprivate func asksAsMuch(as other: Self) -> Bool {
+    /// Returns true if a request with this policy makes another request with the other policy unnecessary.
+    fileprivate func satisfies(_ other: Self) -> Bool {
         switch (self, other) {
         case (.reload, _), (_, .onlyCached), (.useCaches, .useCaches): true
         default: false
         }
     }
 }
+#endif

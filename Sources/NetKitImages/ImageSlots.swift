@@ -1,6 +1,7 @@
+#if Images
 import NetKit
 
-/// Several image slots by key, such as those of a button by its state.
+/// Several image slots, each with a key. A button, for example, can have a slot for each of its states.
 ///
 ///     let slots = ImageSlots<ControlState>(downloader) { state, image in button.set(image, for: state) }
 ///     slots[.highlighted].load(ImageRequest(url))
@@ -12,8 +13,8 @@ import NetKit
     /// Creates empty slots.
     ///
     /// - Parameters:
-    ///   - downloader: loads the images.
-    ///   - show: shows an image for a key; `nil` shows none.
+    ///   - downloader: the downloader of the images.
+    ///   - show: shows an image for a key, or removes the current one for `nil`.
     public init(_ downloader: ImageDownloader, show: @escaping @MainActor (Key, Image?) -> Void) {
         self.downloader = downloader
         self.show = show
@@ -29,10 +30,11 @@ import NetKit
         return slot
     }
 
-    /// Cancels the requests in flight of all slots.
+    /// Cancels the requests of all slots.
     public func cancelAll() {
         for slot in slots.values {
             slot.cancel()
         }
     }
 }
+#endif

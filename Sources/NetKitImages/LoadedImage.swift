@@ -1,17 +1,19 @@
+#if Images
 public import NetKit
 
-/// An image and its source.
+/// A loaded image, with the response that contained it.
 public struct LoadedImage: Sendable {
     /// The image.
     public let image: Image
     /// The response with the image; `nil` if it came from the image cache.
     public let response: Response<Image>?
 
-    /// Whether it came from the image cache.
+    /// Whether the image came from the image cache.
     public var isFromCache: Bool { response == nil }
 }
 
-/// Identifies one caller that waits for an image, among others that wait for the same one.
-public struct ImageReceipt: Sendable, Hashable {
+/// Identifies the request of one caller, even if several callers wait for the same image.
+public struct ImageRequestToken: Sendable, Hashable {
     let id: UInt64
 }
+#endif

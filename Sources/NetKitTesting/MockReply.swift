@@ -1,19 +1,21 @@
 import NetKit
 
-/// A reply in the form that a ``MockServer`` takes.
+/// A ``StubReply`` in the form that the C server requires.
 struct MockReply: Sendable {
     var status = 200
-    /// Field lines, each ended by CR LF.
+    /// The lines of the header fields, each with CR LF at its end.
     var fields: [UInt8] = []
     var trailers: [UInt8] = []
     var body: [UInt8] = []
-    /// Whether the body is the complete response with its head. The connection is closed after it.
+    /// Whether ``body`` is the complete response including its head. If so, the connection is closed after it.
     var isWhole = false
+    /// The steps of a WebSocket.
+    var socketSteps: [MockSocketStep]?
     /// Whether the connection is reset at the end.
     var isReset = false
 
-    /// Throws ``NetKit/NetError/Code/usage`` for a reply that a server cannot prepare in advance, and
-    /// ``NetKit/NetError/Code/badHeader`` for a field that cannot be sent.
+    /// Converts a reply. Throws ``NetKit/NetError/Code/usage`` for a reply that cannot be prepared in advance, such as
+    /// one with a gate, and ``NetKit/NetError/Code/badHeader`` for a field that cannot be sent.
     init(_ reply: StubReply) throws(NetError) {
         if reply.gate != nil {
             throw Self.gated
@@ -23,8 +25,13 @@ struct MockReply: Sendable {
             isReset = true
             return
         }
+        if let steps = reply.socketSteps {
+            fields = try Self.lines(reply.headers)
+            socketSteps = try MockSocketStep.steps(steps)
+            return
+        }
         guard (200...999).contains(reply.status) else {
-            throw NetError(.usage, "\(reply.status) is no final status")
+            throw NetError(.usage, "\(reply.status) is not a final status")
         }
         status = reply.status
         fields = try Self.lines(reply.headers)
@@ -57,7 +64,8 @@ struct MockReply: Sendable {
         return lines
     }
 
-    /// Writes a head that the server itself would not send: without a length, or with a wrong one.
+    /// Writes the complete response with a head that the server does not create itself: without a length, or with a
+    /// length that the body does not have.
     private mutating func write(_ reply: StubReply) {
         var head = Array("HTTP/1.1 \(status) \r\n".utf8) + fields
         if isReset, reply.headers["Content-Length"] == nil {

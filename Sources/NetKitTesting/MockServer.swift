@@ -1,17 +1,17 @@
 public import NetKit
 
-/// A real server for a test, on an ephemeral port of the loopback interface. It covers connections, TLS and the bytes
-/// on the wire, which a ``StubTransport`` does not. It stops when it is deallocated.
+/// A real HTTP server for tests, on an ephemeral port of the loopback interface. Use it instead of a ``StubTransport``
+/// to test connections, TLS and the bytes on the wire. It stops when it is deallocated.
 ///
 ///     let server = try MockServer()
-///     try server.answer("/cities", with: .json("[]"))
+///     try server.register("/cities", with: .json("[]"))
 ///     let agent = Agent(.init(baseURL: server.url))
 ///     …
 ///     #expect(server.requests.map(\.path) == ["/cities"])
 ///
-/// A request without a reply gets status 404. Replies are ``StubReply``s. A ``StubReply/Step/fail(_:)`` resets the
-/// connection in the body, and a ``StubReply/failure`` resets it before the first byte. Gates work only in a stub.
-/// Thread-safe.
+/// A request for which no reply is registered gets status 404. Replies are ``StubReply`` values, also for WebSockets,
+/// except that gates are not supported. ``StubReply/Step/fail(_:)`` resets the connection within the body, and
+/// ``StubReply/failure`` resets it before the first byte. Thread-safe.
 public final class MockServer: Sendable {
     /// A received request.
     public struct Received: Sendable {
@@ -21,7 +21,8 @@ public final class MockServer: Sendable {
         public let target: String
         /// The fields, in order.
         public let headers: Headers
-        /// The body as received, including chunk framing. Of a request beyond 64 KiB, only its beginning.
+        /// The body as received, including the framing of chunks. If the request is longer than 64 KiB, only its
+        /// beginning is stored.
         public let body: Bytes
 
         /// The target without its query.
@@ -35,18 +36,19 @@ public final class MockServer: Sendable {
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - isSecure: whether the server uses TLS, with a certificate for `host` by its own authority: see ``trust``.
-    ///   - host: a numeric loopback address. Each address is a different origin.
+    ///   - isSecure: whether the server uses TLS. Its certificate for `host` is issued by its own authority; see
+    ///     ``trust``.
+    ///   - host: a numeric loopback address. Servers with different addresses have different origins.
     public init(isSecure: Bool = false, host: String = "127.0.0.1") throws(NetError) {
         server = try ScriptedServer(isSecure: isSecure, host: host)
-        let place = host.contains(":") ? "[\(host)]" : host
-        url = "\(isSecure ? "https" : "http")://\(place):\(server.port)"
+        let hostLiteral = host.contains(":") ? "[\(host)]" : host
+        url = "\(isSecure ? "https" : "http")://\(hostLiteral):\(server.port)"
     }
 
     /// The port.
     public var port: Int { Int(server.port) }
 
-    /// A policy that trusts only this server's authority. For a server without TLS, the default policy.
+    /// A trust policy that trusts only this server's authority. For a server without TLS, it is the default policy.
     public var trust: TrustPolicy {
         var policy = TrustPolicy()
         let authority = server.authority
@@ -60,13 +62,13 @@ public final class MockServer: Sendable {
     ///
     /// Throws ``NetKit/NetError/Code/usage`` or ``NetKit/NetError/Code/badHeader`` for a reply that cannot be sent.
     /// - Parameters:
-    ///   - path: a path such as "/cities" without its query, or "*" for any.
+    ///   - path: a path without a query, such as "/cities", or "*" for all paths.
     ///   - reply: the first reply.
     ///   - more: the replies to the following requests.
-    public func answer(_ path: String, with reply: StubReply, _ more: StubReply...) throws(NetError) {
+    public func register(_ path: String, with reply: StubReply, _ more: StubReply...) throws(NetError) {
         var replies: [MockReply] = []
-        for one in [reply] + more {
-            replies.append(try MockReply(one))
+        for reply in [reply] + more {
+            replies.append(try MockReply(reply))
         }
         try server.script(path, replies)
     }
@@ -79,19 +81,21 @@ public final class MockServer: Sendable {
     /// The number of connections accepted so far.
     public var connectionCount: Int { server.connectionCount }
 
-    /// Removes the received requests.
+    /// Removes all entries of ``requests``.
     public func forgetRequests() {
         server.forget()
     }
 
-    /// Waits until this number of requests has been received completely. Returns false if that exceeds the time limit.
+    /// Waits until this number of requests has been received completely. Returns false if that takes longer than the
+    /// limit.
     public func waitForRequests(_ count: Int, within limit: Duration = .seconds(30)) async -> Bool {
         await server.waitForRequests(count, UInt32(max(0, min(limit / .milliseconds(1), 0x1p31))))
     }
 }
 
 extension MockServer.Received {
-    /// Returns `nil` if it is not a request head; the server has already checked that it is.
+    /// Parses a request. Returns `nil` if the bytes are not a request, which cannot happen because the server has
+    /// parsed them already.
     fileprivate init?(_ bytes: [UInt8]) {
         let separator = Array("\r\n\r\n".utf8)
         guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: separator) }) else { return nil }

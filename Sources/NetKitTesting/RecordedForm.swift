@@ -1,16 +1,16 @@
 import NetKit
 
-/// A multipart body (RFC 2046, 5.1.1), as far as a recording inspects it.
+/// A multipart body (RFC 2046, 5.1.1) whose secrets can be hidden before it is recorded.
 ///
-/// It is split and joined again, and not parsed. A parser would reject a damaged form, so its secrets would be
-/// recorded. It would also drop the bytes between the parts.
+/// The body is only split at its delimiters and joined again. A parser is not used, because it would reject a damaged
+/// form, whose secrets would then be recorded. It would also drop the bytes between the parts.
 struct RecordedForm {
-    /// The bytes before, between and after the delimiters. For a part: the remainder of the delimiter line, its fields
-    /// and its content.
+    /// The bytes before, between and after the delimiters. The piece of a part consists of the rest of the delimiter's
+    /// line, the fields and the content.
     let pieces: [[UInt8]]
     private let delimiter: [UInt8]
 
-    /// Returns `nil` for another type, and for a type without a boundary.
+    /// Splits a body. Returns `nil` if the type is not multipart, or has no boundary.
     init?(_ bytes: Bytes, _ type: String?) {
         guard let type, type.lowercased().hasPrefix("multipart/"), let boundary = parameter("boundary", of: type) else {
             return nil
@@ -19,14 +19,16 @@ struct RecordedForm {
         pieces = Self.split(Array(bytes), by: delimiter)
     }
 
-    /// Returns the body with the contents of parts with these names hidden.
+    /// Returns the body in which the contents of all parts with these names are hidden.
     func hidingSecrets(_ names: Redaction.Names) -> Bytes {
         Bytes(Array(pieces.map { Self.hiding($0, names) }.joined(separator: delimiter)))
     }
 
     private static func hiding(_ piece: [UInt8], _ names: Redaction.Names) -> [UInt8] {
         let blankLine = Array("\r\n\r\n".utf8)
-        guard let end = place(of: blankLine, in: piece, from: 0), isSecret(piece[..<end], names) else { return piece }
+        guard let end = position(of: blankLine, in: piece, from: 0), isSecret(piece[..<end], names) else {
+            return piece
+        }
         return piece[..<end] + blankLine + Array("\(Redaction.mark)\r\n".utf8)
     }
 
@@ -41,9 +43,9 @@ struct RecordedForm {
         var pieces: [[UInt8]] = []
         var start = 0
         var next = 0
-        while let end = place(of: delimiter, in: bytes, from: next) {
+        while let end = position(of: delimiter, in: bytes, from: next) {
             next = end + delimiter.count
-            // A delimiter is at the beginning of a line; elsewhere it is content.
+            // A delimiter must be at the beginning of a line. Elsewhere the same bytes are content.
             if end == 0 || bytes[..<end].suffix(2) == [0x0D, 0x0A] {
                 pieces.append(Array(bytes[start..<end]))
                 start = next
@@ -52,13 +54,13 @@ struct RecordedForm {
         return pieces + [Array(bytes[start...])]
     }
 
-    private static func place(of wanted: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-        var at = start
-        while at + wanted.count <= bytes.count {
-            if bytes[at] == wanted[0], bytes[at...].starts(with: wanted) {
-                return at
+    private static func position(of pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+        var index = start
+        while index + pattern.count <= bytes.count {
+            if bytes[index] == pattern[0], bytes[index...].starts(with: pattern) {
+                return index
             }
-            at += 1
+            index += 1
         }
         return nil
     }

@@ -1,20 +1,20 @@
 import NetKit
 
 extension Recording.Question {
-    /// Returns whether both requests are the same. These do not count:
-    /// - fields, which change with versions and times
-    /// - the order of JSON members, because dictionaries have none
+    /// Returns true if both requests are the same. These differences are ignored:
+    /// - header fields, because they change with versions and times
+    /// - the order of JSON members, because dictionaries have no order
     /// - the boundary of a form, which is usually random
     func matches(_ other: Self) -> Bool {
-        // Compares bytes: strings that String treats as equal may be different URLs to a server.
+        // The bytes are compared, because a server may treat canonically equivalent strings as different URLs.
         guard method == other.method, url.utf8.elementsEqual(other.url.utf8) else { return false }
         guard let body else { return true }
-        guard let their = other.body else { return false }
-        if body.isSame(as: their) {
+        guard let otherBody = other.body else { return false }
+        if body.isEquivalent(to: otherBody) {
             return true
         }
-        guard let form, let theirForm = other.form else { return false }
-        return form.pieces == theirForm.pieces
+        guard let form, let otherForm = other.form else { return false }
+        return form.pieces == otherForm.pieces
     }
 
     /// The body as a multipart form, or `nil` if it is not one.
@@ -25,9 +25,10 @@ extension Recording.Question {
 }
 
 extension Recording.Content {
+    /// Creates the content of a body, with its secrets hidden.
     init(_ bytes: Bytes, _ type: String?, without redaction: Redaction) {
-        if let shown = redaction.hiding(body: bytes, contentType: type, keepsTypes: true) {
-            self.init(text: shown)
+        if let redactedText = redaction.hiding(body: bytes, contentType: type, keepsTypes: true) {
+            self.init(text: redactedText)
         } else if let form = RecordedForm(bytes, type) {
             self.init(form.hidingSecrets(redaction.bodyFields))
         } else {
@@ -35,24 +36,24 @@ extension Recording.Content {
         }
     }
 
-    fileprivate func isSame(as other: Self) -> Bool {
-        let (bytes, their) = (bytes, other.bytes)
-        if bytes == their {
+    /// Returns true if both have the same bytes, or are JSON texts with the same content.
+    fileprivate func isEquivalent(to other: Self) -> Bool {
+        if bytes == other.bytes {
             return true
         }
-        guard let own = try? JSONValue(bytes), let other = try? JSONValue(their) else { return false }
-        return own.inOrder == other.inOrder
+        guard let value = try? JSONValue(bytes), let otherValue = try? JSONValue(other.bytes) else { return false }
+        return value.sortedByName == otherValue.sortedByName
     }
 }
 
 extension JSONValue {
     /// Returns the value with the members of each object sorted by name.
-    fileprivate var inOrder: JSONValue {
+    fileprivate var sortedByName: JSONValue {
         switch self {
-        case .array(let values): return .array(values.map(\.inOrder))
+        case .array(let values): return .array(values.map(\.sortedByName))
         case .object(let members):
-            let ordered = members.map { Member(name: $0.name, value: $0.value.inOrder) }
-            return .object(ordered.sorted { $0.name < $1.name })
+            let sortedMembers = members.map { Member(name: $0.name, value: $0.value.sortedByName) }
+            return .object(sortedMembers.sorted { $0.name < $1.name })
         default: return self
         }
     }

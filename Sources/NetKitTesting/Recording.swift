@@ -5,16 +5,16 @@ public import Foundation
 #endif
 public import NetKit
 
-/// Transfers as stored in a file: requests and responses without secrets. The format is JSON that can be read and
-/// edited.
+/// Recorded requests and responses, without secrets, that can be stored in a file. The format is JSON that can be read
+/// and edited.
 public struct Recording: Sendable, Codable, Equatable {
-    /// A field.
+    /// A header field.
     public struct Field: Sendable, Codable, Equatable {
         /// The name.
         public var name: String
         /// The value as text.
         public var value: String
-        /// The value's bytes, which take precedence; `nil` if the value is UTF-8.
+        /// The value's bytes if they are not UTF-8; otherwise `nil`. They take precedence over ``value``.
         public var base64: Data?
 
         init(_ field: Headers.Field) {
@@ -28,11 +28,11 @@ public struct Recording: Sendable, Codable, Equatable {
         }
     }
 
-    /// A body: text if it is UTF-8, otherwise Base64.
+    /// A body. It is stored as text if it is UTF-8, otherwise as Base64.
     public struct Content: Sendable, Codable, Equatable {
-        /// The text.
+        /// The body as text, if it is UTF-8.
         public var text: String?
-        /// The bytes.
+        /// The bytes of the body, if they are not UTF-8.
         public var base64: Data?
 
         init(_ bytes: Bytes) {
@@ -55,9 +55,9 @@ public struct Recording: Sendable, Codable, Equatable {
         public var method: String
         /// The absolute URL.
         public var url: String
-        /// The fields, for information only: they are not compared.
+        /// The header fields. They are only for information, because requests are matched without them.
         public var fields: [Field]
-        /// The body; `nil` for none, and for a body that was read while it was sent.
+        /// The body. `nil` if there was none, or if it could be read only once or had a content coding.
         public var body: Content?
     }
 
@@ -65,13 +65,13 @@ public struct Recording: Sendable, Codable, Equatable {
     public struct Reply: Sendable, Codable, Equatable {
         /// The status.
         public var status: Int
-        /// The final URL, if redirects led to another one.
+        /// The final URL, if the request was redirected.
         public var url: String?
-        /// The fields.
+        /// The header fields.
         public var fields: [Field]
         /// The body, with its content codings removed.
         public var body: Content
-        /// The trailers.
+        /// The trailer fields.
         public var trailers: [Field]?
     }
 
@@ -79,12 +79,12 @@ public struct Recording: Sendable, Codable, Equatable {
     public struct Failure: Sendable, Codable, Equatable {
         /// The number of the error's code.
         public var code: Int32
-        /// The message of the replayed error. ``Recorder`` writes the name of the code, because the original message
-        /// may contain secrets.
+        /// The message of the replayed error. ``Recorder`` stores the name of the code instead of the original message,
+        /// which may contain secrets.
         public var message: String
     }
 
-    /// One request and its end.
+    /// A request, and its response or error.
     public struct Exchange: Sendable, Codable, Equatable {
         /// The request.
         public var request: Question
@@ -94,7 +94,7 @@ public struct Recording: Sendable, Codable, Equatable {
         public var failure: Failure?
     }
 
-    /// The version of the file format: 1.
+    /// The version of the file format, which is 1.
     public var version = 1
     /// The transfers, in the order of their requests.
     public var exchanges: [Exchange] = []
@@ -102,7 +102,7 @@ public struct Recording: Sendable, Codable, Equatable {
     /// Creates an empty recording.
     public init() {}
 
-    /// Reads a recording.
+    /// Reads a recording from a file.
     ///
     /// Throws ``NetKit/NetError/Code/file`` if the file cannot be read, and ``NetKit/NetError/Code/undecodable`` if it
     /// is not a recording.
@@ -116,7 +116,7 @@ public struct Recording: Sendable, Codable, Equatable {
         do {
             self = try JSONDecoder().decode(Self.self, from: data)
         } catch {
-            throw NetError(.undecodable, "'\(path)' is no recording: \(error)", underlying: error)
+            throw NetError(.undecodable, "'\(path)' is not a recording: \(error)", underlying: error)
         }
         if version != 1 {
             throw NetError(.undecodable, "'\(path)' is a recording of version \(version), not 1")
@@ -128,7 +128,7 @@ public struct Recording: Sendable, Codable, Equatable {
         }
     }
 
-    /// Writes the recording atomically. Two recordings of the same transfers give the same text.
+    /// Writes the recording to a file atomically. Equal recordings give the same text.
     public func write(to path: String) throws(NetError) {
         do {
             let encoder = JSONEncoder()
@@ -141,7 +141,7 @@ public struct Recording: Sendable, Codable, Equatable {
 }
 
 extension Recording.Question {
-    /// Creates a request without its secrets.
+    /// Creates the record of a request, with its secrets hidden.
     init(_ request: Request<Bytes>, _ body: Bytes?, without redaction: Redaction) {
         let fields = request.sentFields
         method = request.method.rawValue
@@ -152,17 +152,17 @@ extension Recording.Question {
 }
 
 extension Recording.Exchange {
-    /// The request's name in messages.
+    /// The method and URL of the request, for messages.
     var name: String { "\(request.method) \(request.url)" }
 
-    /// Why it cannot be replayed, or `nil` if it can.
+    /// The reason why the transfer cannot be replayed, or `nil` if it can.
     var fault: String? {
         switch (response, failure) {
         case (nil, nil): "has neither a response nor a failure"
         case (.some, .some): "has both a response and a failure"
         case (let response?, nil) where !(200...999).contains(response.status):
-            "has the status \(response.status), which is no final one"
-        case (nil, let failure?) where failure.code == 0: "has a failure of the code 0, which is no error"
+            "has the status \(response.status), which is not a final status"
+        case (nil, let failure?) where failure.code == 0: "has a failure with code 0, which is not an error"
         default: nil
         }
     }

@@ -1,25 +1,28 @@
 import NetKit
 
-/// The chunks of a reply's body. Each step is run when its bytes are requested.
+/// The chunks of a reply's body. Each step of the reply runs when the reader requests the next chunk.
 struct StubChunks: AsyncSequence, Sendable {
     typealias Element = Bytes
     typealias Failure = NetError
 
     private let steps: [StubReply.Step]
+    /// The steps of a WebSocket.
+    let socketSteps: [SocketStep]?
     private let maxBytes: Int
     private var next = 0
     private var count = 0
     private let check: JSONCheck?
-    // Thrown after the chunk that is wrong, as by the engine.
+    // The error of the JSON check. As in the engine, it is thrown after the chunk that caused it was delivered.
     private var failure: NetError?
-    /// The response head in the errors of a stream.
+    /// The response head that is attached to errors, for a stream.
     var head: Response<Bytes>?
 
     init(_ reply: StubReply, to request: Request<Bytes>) throws(NetError) {
         check = try JSONCheck(for: request, status: reply.status, headers: reply.headers)
         let hasBody = request.method != .head && reply.status != 204 && reply.status != 304
         steps = hasBody ? reply.body : []
-        maxBytes = (request.limits ?? Limits()).maxBodyBytes ?? .max
+        socketSteps = reply.socketSteps
+        maxBytes = request.limits.maxBodyBytes ?? .max
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(chunks: self) }
@@ -41,7 +44,7 @@ struct StubChunks: AsyncSequence, Sendable {
         do throws(NetError) {
             return try await nextBytes()
         } catch {
-            throw head.map { error.telling($0) } ?? error
+            throw head.map { error.attaching($0) } ?? error
         }
     }
 
@@ -51,10 +54,10 @@ struct StubChunks: AsyncSequence, Sendable {
             switch steps[next - 1] {
             case .bytes(let bytes):
                 if bytes.count > maxBytes - count {
-                    throw NetError(.bodyTooLarge, "the body is larger than \(maxBytes) bytes")
+                    throw NetError(.bodyTooLarge, "the body is larger than the limit of \(maxBytes) bytes")
                 }
                 count += bytes.count
-                take(bytes)
+                checkJSON(bytes)
                 if !bytes.isEmpty {
                     return bytes
                 }
@@ -71,7 +74,7 @@ struct StubChunks: AsyncSequence, Sendable {
         return nil
     }
 
-    private mutating func take(_ bytes: Bytes) {
+    private mutating func checkJSON(_ bytes: Bytes) {
         do throws(NetError) {
             try check?.feed(bytes)
         } catch {

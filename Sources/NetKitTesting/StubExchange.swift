@@ -5,16 +5,20 @@ import Foundation
 #endif
 import NetKit
 
-/// One transfer through a stub: its hops, its body and its end.
+/// One transfer of a ``StubTransport``. It follows redirects and reads the bodies.
 final class StubExchange: Sendable {
     private let request: Request<Bytes>
     private let number: Int
     private let transport: StubTransport
+    private let opensSocket: Bool
     private let isOver = Watched(false)
 
-    /// - Parameter number: unique among the transfers of the transport.
-    init(_ request: Request<Bytes>, number: Int, with transport: StubTransport) {
+    /// - Parameters:
+    ///   - number: the number of the transfer, unique in the transport.
+    ///   - opensSocket: whether the transfer opens a WebSocket.
+    init(_ request: Request<Bytes>, number: Int, with transport: StubTransport, opensSocket: Bool = false) {
         self.request = request
+        self.opensSocket = opensSocket
         self.number = number
         self.transport = transport
     }
@@ -34,7 +38,8 @@ final class StubExchange: Sendable {
         }
     }
 
-    /// Returns the response with its whole body, or with the file that contains it.
+    /// Returns the response with its whole body. If the request has a ``NetKit/Request/savePath``, the body is written
+    /// to the file instead.
     func response() async throws(NetError) -> Response<Bytes> {
         var (_, response, chunks) = try await head()
         var body: [UInt8] = []
@@ -44,10 +49,10 @@ final class StubExchange: Sendable {
             }
         } catch {
             response.fill(body)
-            throw error.telling(response)
+            throw error.attaching(response)
         }
         response.fill(body)
-        if let path = request.savePath, (200..<300).contains(response.status), try isExpected(response) {
+        if let path = request.savePath, (200..<300).contains(response.status), try allowsSaving(response) {
             try save(response.bytes, to: path)
             response.value = []
             response.bytes = []
@@ -55,15 +60,32 @@ final class StubExchange: Sendable {
         return response
     }
 
-    /// Returns the response as a stream. The transfer ends when the stream is read or released.
+    /// Returns the response as a stream. The transfer ends when the stream is read to its end or released.
     func stream() async throws(NetError) -> ResponseStream {
         var (earlierHeads, response, chunks) = try await head()
         chunks.head = response
         return ResponseStream(response, after: earlierHeads, chunks: chunks, onRelease: end)
     }
 
-    /// Returns whether the head allows the body check. A body that is not checked is not saved to the file.
-    private func isExpected(_ response: Response<Bytes>) throws(NetError) -> Bool {
+    /// Opens a WebSocket. Returns the response to the handshake with any status. The transfer ends with the socket.
+    func socket(_ options: WebSocket.Options) async throws(NetError) -> WebSocketHandshake {
+        var (_, response, chunks) = try await head()
+        guard let steps = chunks.socketSteps else {
+            var body: [UInt8] = []
+            while let chunk = try await chunks.next() {
+                body.append(contentsOf: chunk)
+            }
+            response.fill(body)
+            end()
+            return WebSocketHandshake(response)
+        }
+        let connection = StubConnection(transport.opened(), steps: steps, response, options, onEnd: end)
+        return WebSocketHandshake(response, connection)
+    }
+
+    /// Returns true if the body may be saved to a file. If the request requires a JSON check, only a body that is
+    /// checked is saved.
+    private func allowsSaving(_ response: Response<Bytes>) throws(NetError) -> Bool {
         if request.expectation == nil {
             return true
         }
@@ -93,7 +115,7 @@ final class StubExchange: Sendable {
                 hop.httpVersion = reply.httpVersion
                 let response = reply.head(metrics: Metrics(hops + [hop]))
                 do throws(NetError) {
-                    try reply.check(request.limits ?? Limits())
+                    try reply.check(request.limits, opensSocket: opensSocket)
                     if let redirected = try StubRedirect.next(after: next, reply, followed: hops.count) {
                         next = redirected
                         earlierHeads.append(
@@ -104,33 +126,34 @@ final class StubExchange: Sendable {
                         continue
                     }
                 } catch {
-                    throw error.telling(response)
+                    throw error.attaching(response)
                 }
                 do throws(NetError) {
                     return (earlierHeads, response, try StubChunks(reply, to: next))
                 } catch {
-                    throw error.telling(response)
+                    throw error.attaching(response)
                 }
             } catch {
-                throw error.telling(Metrics(hops + [hop]))
+                throw error.attaching(Metrics(hops + [hop]))
             }
         }
     }
 
-    /// The reply is chosen when the head has arrived, as in a server. The body is read before the reply is sent.
+    /// Returns the reply to a hop. As in a server, a registered reply is chosen when the request's head has arrived.
+    /// Then the body is read, unless the reply does not wait for it.
     private func reply(to hop: Request<Bytes>, isFirst: Bool) async throws(NetError) -> StubReply {
-        let (index, described) = transport.arrived(hop, of: number)
-        if described?.readsBody ?? true {
+        let (index, registeredReply) = transport.arrived(hop, of: number)
+        if registeredReply?.readsBody ?? true {
             try await readBody(of: hop, isFirst: isFirst, at: index)
         }
         let reply: StubReply
-        if let described {
-            if described.readsBody {
+        if let registeredReply {
+            if registeredReply.readsBody {
                 _ = transport.completed(at: index)
             }
-            reply = described
+            reply = registeredReply
         } else {
-            reply = try await transport.answer(to: transport.completed(at: index))
+            reply = try await transport.responderReply(to: transport.completed(at: index))
         }
         try await reply.gate?.pass()
         if let failure = reply.failure {
@@ -166,7 +189,7 @@ extension Response where Value == Bytes {
 
 extension NetError {
     /// Returns the error with the partial response, unless it already has a response.
-    func telling(_ partial: Response<Bytes>) -> NetError {
+    func attaching(_ partial: Response<Bytes>) -> NetError {
         response != nil
             ? self
             : NetError(
@@ -175,7 +198,7 @@ extension NetError {
     }
 
     /// Returns the error with the hops so far, unless it already has metrics.
-    fileprivate func telling(_ hops: Metrics) -> NetError {
+    fileprivate func attaching(_ hops: Metrics) -> NetError {
         !metrics.isEmpty || response != nil
             ? self
             : NetError(code, message, nativeCode: nativeCode, offset: offset, metrics: hops, underlying: underlying)
@@ -191,20 +214,20 @@ extension StubReply {
         return response
     }
 
-    /// Checks the head against the limits.
-    fileprivate func check(_ limits: Limits) throws(NetError) {
-        guard (200...999).contains(status) else {
-            throw NetError(.badResponse, "a stub's status is \(status)")
+    /// Throws an error if the head exceeds the limits or has no final status.
+    fileprivate func check(_ limits: Limits, opensSocket: Bool) throws(NetError) {
+        guard (200...999).contains(status) || (opensSocket && socketSteps != nil) else {
+            throw NetError(.badResponse, "invalid status of a stub reply: \(status)")
         }
-        if let most = limits.maxHeadFields, headers.count > most {
-            throw NetError(.headTooLarge, "the head has more than \(most) fields")
+        if let limit = limits.maxHeadFields, headers.count > limit {
+            throw NetError(.headTooLarge, "the head has more than \(limit) fields")
         }
-        // The size in HTTP/1.1, with an empty reason phrase.
+        // The size is that of an HTTP/1.1 head with an empty reason phrase.
         let bytes = headers.reduce("HTTP/1.1 200 \r\n\r\n".utf8.count) { sum, field in
             sum + field.name.utf8.count + field.bytes.count + ": \r\n".utf8.count
         }
-        if let most = limits.maxHeadBytes, bytes > most {
-            throw NetError(.headTooLarge, "the head is larger than \(most) bytes")
+        if let limit = limits.maxHeadBytes, bytes > limit {
+            throw NetError(.headTooLarge, "the head is larger than \(limit) bytes")
         }
     }
 }

@@ -1,11 +1,11 @@
 public import NetKit
 
-/// Holds a stub's reply until the test opens it, so that tests need no delays.
+/// Holds the reply of a ``StubTransport`` until the test opens the gate, so that tests need no delays.
 ///
 ///     let gate = StubGate()
-///     stub.answer("/slow", with: .text("at last").held(by: gate))
+///     stub.register("/slow", with: .text("at last").held(by: gate))
 ///     async let response = agent.send(Request<String>("slow"))
-///     try await gate.waitForArrivals(1)       // the reply is held up now
+///     try await gate.waitForArrivals(1)       // the reply waits at the gate now
 ///     gate.open()
 ///
 /// Thread-safe.
@@ -20,7 +20,7 @@ public final class StubGate: Sendable {
     /// Creates a closed gate.
     public init() {}
 
-    /// Opens the gate for waiting and later replies.
+    /// Opens the gate, for replies that wait now and for later ones.
     public func open() {
         state.change { $0.isOpen = true }
     }
@@ -33,12 +33,12 @@ public final class StubGate: Sendable {
 
     /// Waits until this number of replies has reached the gate.
     ///
-    /// Throws `NetError.Code.cancelled` if the task is cancelled first.
+    /// Throws `NetError.Code.cancelled` if the task is cancelled before that.
     public func waitForArrivals(_ count: Int) async throws(NetError) {
         try await state.wait { $0.arrivals >= count }
     }
 
-    /// Waits until the gate is open. Throws if the task is cancelled first.
+    /// Counts an arrival and waits until the gate is open. Throws if the task is cancelled before that.
     func pass() async throws(NetError) {
         state.change { $0.arrivals += 1 }
         try await state.wait { $0.isOpen }

@@ -1,6 +1,6 @@
 public import NetKit
 
-/// A network path whose state the test sets.
+/// A source of network path states that a test controls.
 ///
 ///     let path = StubPath(.notReachable)
 ///     let reachability = Reachability(path)
@@ -9,19 +9,19 @@ public import NetKit
 ///
 /// Thread-safe.
 public final class StubPath: PathSource {
-    private struct Kept: Sendable {
+    private struct Storage: Sendable {
         var state: PathState
         var hosts: [String: PathState] = [:]
         var lookups: [String] = []
-        var tell: (@Sendable (PathState) -> Void)?
+        var report: (@Sendable (PathState) -> Void)?
         var isStopped = false
     }
 
-    private let kept: Lock<Kept>
+    private let storage: Lock<Storage>
 
-    /// Creates a path with a state; by default it is wired.
+    /// Creates a path with a state. By default, the path is wired.
     public init(_ state: PathState = PathState(.viaWiFiOrWired)) {
-        kept = Lock(Kept(state: state))
+        storage = Lock(Storage(state: state))
     }
 
     /// Creates a path with a status.
@@ -29,53 +29,53 @@ public final class StubPath: PathSource {
         self.init(PathState(status))
     }
 
-    /// Reports a state, even if it is unchanged.
+    /// Sets and reports a state, even if it is unchanged.
     public func set(_ state: PathState) {
-        let tell = kept.withLock { kept in
-            kept.state = state
-            return kept.isStopped ? nil : kept.tell
+        let report = storage.withLock { storage in
+            storage.state = state
+            return storage.isStopped ? nil : storage.report
         }
-        tell?(state)
+        report?(state)
     }
 
-    /// Reports a state with this status.
+    /// Sets and reports a state with this status.
     public func set(_ status: PathState.Status) {
         set(PathState(status))
     }
 
-    /// Sets the path to one host. If `nil`, the host has the same path as all others.
+    /// Sets the state of the path to one host. If `nil`, the host has the same state as all others.
     public func set(_ state: PathState?, of host: String) {
-        kept.withLock { $0.hosts[host] = state }
+        storage.withLock { $0.hosts[host] = state }
     }
 
     /// The hosts whose path was requested, in order.
-    public var lookups: [String] { kept.withLock { $0.lookups } }
+    public var lookups: [String] { storage.withLock { $0.lookups } }
 
     /// Whether the path is no longer monitored.
-    public var isStopped: Bool { kept.withLock { $0.isStopped } }
+    public var isStopped: Bool { storage.withLock { $0.isStopped } }
 
     /// Reports the current state and later ones.
-    public func start(_ tell: @escaping @Sendable (PathState) -> Void) {
-        let state = kept.withLock { kept in
-            kept.tell = tell
-            return kept.state
+    public func start(_ report: @escaping @Sendable (PathState) -> Void) {
+        let state = storage.withLock { storage in
+            storage.report = report
+            return storage.state
         }
-        tell(state)
+        report(state)
     }
 
     /// Stops reporting.
     public func stop() {
-        kept.withLock { kept in
-            kept.isStopped = true
-            kept.tell = nil
+        storage.withLock { storage in
+            storage.isStopped = true
+            storage.report = nil
         }
     }
 
-    /// Returns the state for the host, or the common one.
+    /// Returns the state that was set for the host, or else the current state.
     public func state(of host: String) async -> PathState {
-        kept.withLock { kept in
-            kept.lookups.append(host)
-            return kept.hosts[host] ?? kept.state
+        storage.withLock { storage in
+            storage.lookups.append(host)
+            return storage.hosts[host] ?? storage.state
         }
     }
 }

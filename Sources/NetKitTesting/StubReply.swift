@@ -6,7 +6,7 @@ public import NetKit
 ///     reply.body = [.text("begun, "), .wait(gate), .text("done")]
 ///     reply.trailers = ["X-Sum": "1"]
 public struct StubReply: Sendable {
-    /// A step of a body.
+    /// A step in the delivery of a body.
     public enum Step: Sendable {
         /// Delivers these bytes as one chunk.
         case bytes(Bytes)
@@ -21,22 +21,24 @@ public struct StubReply: Sendable {
 
     /// The status, 200 to 999.
     public var status: Int
-    /// The fields, in order; no others are added.
+    /// The header fields, in order. No others are added.
     public var headers: Headers
-    /// The steps of the body, without content codings. The body is omitted where HTTP has none: after HEAD, and for
-    /// statuses 204 and 304.
+    /// The steps that deliver the body, which must have no content coding. They are ignored for HEAD requests and for
+    /// statuses 204 and 304, because such responses have no body.
     public var body: [Step]
-    /// The trailers.
+    /// The trailer fields.
     public var trailers: Headers = [:]
     /// Whether only the end of the connection marks the end of the body.
     public var isCloseDelimited = false
     /// The protocol version of the response.
     public var httpVersion = HTTPVersion.http1_1
-    /// A gate that holds the head.
+    /// A gate that must be open before the head is delivered.
     public var gate: StubGate?
-    /// Whether the request's body is read before the reply.
+    /// Whether the request's body is read before the reply is delivered.
     public var readsBody = true
-    /// If not `nil`, the request fails with this error after the gate, and there is no response.
+    /// The steps of a WebSocket; see ``webSocket(_:headers:)``. `nil` for a reply to a request.
+    public var socketSteps: [SocketStep]?
+    /// If not `nil`, the request fails with this error and has no response. A ``gate`` still delays it.
     public var failure: NetError?
 
     /// Creates a reply.
@@ -78,24 +80,24 @@ extension StubReply {
         StubReply(status: status)
     }
 
-    /// Returns a redirect, which is followed by the request's policy.
+    /// Returns a redirect. It is followed as the request's redirect policy defines.
     public static func redirect(to location: String, status: Int = 302) -> StubReply {
         StubReply(status: status, headers: ["Location": location])
     }
 
-    /// Returns a failure without a response.
+    /// Returns a reply that makes the request fail with this error, without a response.
     public static func failure(_ error: NetError) -> StubReply {
         var reply = StubReply()
         reply.failure = error
         return reply
     }
 
-    /// Returns a failure with this code, without a response.
+    /// Returns a reply that makes the request fail with this code, without a response.
     public static func failure(_ code: NetError.Code) -> StubReply {
         .failure(NetError(code, "a stub's failure"))
     }
 
-    /// Returns the reply, held until the gate is open.
+    /// Returns the same reply with a gate that must be open before the head is delivered.
     public func held(by gate: StubGate) -> StubReply {
         var held = self
         held.gate = gate

@@ -1,13 +1,14 @@
 public import NetKit
 
-/// A request that a ``StubTransport`` received. There is one for each hop, so a redirect adds another one.
+/// A request that a ``StubTransport`` received. Each hop has its own, so a redirect adds another one.
 public struct StubRequest: Sendable {
-    /// The request as completed by the agent, or as changed by a redirect.
+    /// The request with everything that the agent added, or as a redirect changed it.
     public let request: Request<Bytes>
     /// The number of the transfer, to which all its hops belong.
     let exchange: Int
     var received: [UInt8] = []
-    /// Whether the body was received completely. True without a body, false if the reply did not wait for it.
+    /// Whether the body was received completely. True if there is no body. False if the reply did not wait for the
+    /// body.
     public internal(set) var isWhole = false
 
     init(_ request: Request<Bytes>, of exchange: Int) {
@@ -23,27 +24,23 @@ public struct StubRequest: Sendable {
 
     /// The URL's path, without query and fragment; "/" if it is empty.
     public var path: String {
-        let place = self.place
-        guard let mark = place.firstRange(of: "://") else { return place }
-        let slash = place[mark.upperBound...].firstIndex(of: "/")
-        return slash.map { String(place[$0...]) } ?? "/"
+        let parts = URLParts(url)
+        guard parts.host != nil else { return urlWithoutQuery }
+        return parts.path.isEmpty ? "/" : parts.path
     }
 
-    /// The text after the first "?" of the URL, or `nil` without one.
-    public var query: String? {
-        let address = url.prefix { $0 != "#" }
-        return address.firstIndex(of: "?").map { String(address[address.index(after: $0)...]) }
-    }
+    /// The query of the URL, which is the text after the first "?". `nil` if there is none.
+    public var query: String? { URLParts(url).query }
 
-    /// The fields in order, with the Content-Type and Content-Encoding of the body unless the request has its own. The
-    /// agent's credentials are not included: see ``request``.
+    /// The header fields in order. They include the Content-Type and Content-Encoding of the body, unless the request
+    /// sets these fields. They do not include credentials, which are in ``request``.
     public var headers: Headers { request.sentFields }
 
-    /// The bytes of the body received so far.
+    /// The bytes of the body that were received so far.
     public var body: Bytes { Bytes(received) }
 
     /// The URL without userinfo, query and fragment.
-    var place: String {
+    var urlWithoutQuery: String {
         String(url.withoutUserinfo.prefix { $0 != "?" && $0 != "#" })
     }
 }

@@ -1,6 +1,6 @@
 public import NetKit
 
-/// A clock that advances only by waiting. Each wait ends immediately and is recorded.
+/// A source of time for tests. Each wait ends immediately, is recorded, and advances the clock by its duration.
 ///
 ///     let time = StubTime()
 ///     configuration.interceptors = [Retry(time: time.source)]
@@ -18,7 +18,9 @@ public final class StubTime: Sendable {
     private let state: Watched<State>
     private let startEpochSeconds: Double
 
-    /// Creates a clock at 0, and at this number of seconds since 1970.
+    /// Creates a clock whose elapsed time is 0.
+    ///
+    /// - Parameter epochSeconds: the date at the start, in seconds since 1970.
     public init(epochSeconds: Double = 784_111_777) {
         state = Watched(State(now: .zero))
         startEpochSeconds = epochSeconds
@@ -43,7 +45,7 @@ public final class StubTime: Sendable {
         state.change { $0.now += time }
     }
 
-    /// Makes waits that begin from now on last until the gate is open.
+    /// Makes later waits last until the gate is open.
     public func hold(by gate: StubGate) {
         state.change { $0.gate = gate }
     }

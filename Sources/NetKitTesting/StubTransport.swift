@@ -1,57 +1,59 @@
 public import NetKit
 
-/// A transport that sends nothing. It returns the replies of the test, and records the requests.
+/// A transport for tests that sends nothing. It returns registered replies and records the requests.
 ///
 ///     let stub = StubTransport()
-///     stub.answer("/cities", with: .json("[]"))
-///     stub.answer("/login", method: .post, with: .status(503), .json(#"{"token": "t"}"#))   // one after the other
+///     stub.register("/cities", with: .json("[]"))
+///     stub.register("/login", method: .post, with: .status(503), .json(#"{"token": "t"}"#))   // one after the other
 ///     let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
 ///     …
 ///     #expect(stub.requests.map(\.path) == ["/login", "/login", "/cities"])
 ///
-/// It behaves like a transport:
-/// - it rejects what the engine would not send, with the same error
-/// - it reads bodies to their announced length
-/// - it follows redirects by the request's policy
-/// - it applies the limits of bodies, heads and redirects
-/// - it saves bodies to files
-/// - it reports a cancellation immediately
+/// Like the engine, it:
+/// - rejects invalid requests, with the same errors
+/// - reads request bodies and checks their announced length
+/// - follows redirects as the request's redirect policy defines
+/// - applies the limits of bodies, heads and redirects
+/// - saves bodies to files
+/// - reports a cancellation immediately
 ///
-/// Time does not pass in it. A slow reply waits for a ``StubGate``, and time limits never expire. Connections, TLS,
-/// content codings, cookies and authentication challenges exist only in the engine. Thread-safe.
-public final class StubTransport: Transport {
-    /// Creates a reply from a request whose body has been read. An error thrown here ends the request.
-    public typealias Answer = @Sendable (StubRequest) async throws -> StubReply
+/// Time limits never expire, because no time passes in a stub. To make a reply slow, use a ``StubGate``. Connections,
+/// TLS, content codings, cookies and authentication challenges are not simulated. Thread-safe.
+public final class StubTransport: WebSocketTransport {
+    /// A closure that creates the reply to a request whose body has been read. If it throws an error, the request fails
+    /// with it.
+    public typealias StubResponder = @Sendable (StubRequest) async throws -> StubReply
 
     private struct State: Sendable {
         var script = StubScript()
         var requests: [StubRequest] = []
-        var begun = 0
-        var underWay = 0
+        var sockets: [StubSocket] = []
+        var startedCount = 0
+        var inFlight = 0
         var isShutDown = false
     }
 
     private let state = Watched(State())
-    private let fallback: Answer?
+    private let responder: StubResponder?
 
-    /// Creates a stub with the replies set by ``answer(_:method:with:_:)``. Any other request fails with
+    /// Creates a stub that returns only registered replies. A request for which no reply is registered fails with
     /// `NetError.Code.usage`.
     public init() {
-        fallback = nil
+        responder = nil
     }
 
-    /// Creates a stub whose closure replies to all requests that ``answer(_:method:with:_:)`` does not cover.
-    public init(_ answer: @escaping Answer) {
-        fallback = answer
+    /// Creates a stub with a closure that replies to all requests for which no reply is registered.
+    public init(_ responder: @escaping StubResponder) {
+        self.responder = responder
     }
 
-    /// Creates a stub whose closure receives the completed request and returns a complete response, delivered in one
-    /// chunk. A returned redirect is followed.
+    /// Creates a stub with a closure that returns complete responses. The body of a response is delivered as one chunk.
+    /// If the closure returns a redirect, it is followed.
     public convenience init(
         responding response: @escaping @Sendable (Request<Bytes>) async throws(NetError) -> Response<Bytes>
     ) {
-        self.init { asked in
-            let response = try await response(asked.request)
+        self.init { received in
+            let response = try await response(received.request)
             var reply = StubReply(
                 status: response.status, headers: response.headers, body: [.bytes(response.bytes)])
             reply.trailers = response.trailers
@@ -61,38 +63,42 @@ public final class StubTransport: Transport {
         }
     }
 
-    /// Sets the replies to successive requests. The last reply is repeated.
+    /// Registers the replies to successive requests. The last reply is repeated.
     ///
-    /// The most specific entry applies. A URL is more specific than a path, and a path than "*". An entry with a method
-    /// precedes one without.
+    /// If several patterns match a request, the most specific one applies. A URL is more specific than a path, and a
+    /// path is more specific than "*". For the same pattern, an entry with a method precedes one without.
     /// - Parameters:
-    ///   - place: a path such as "/cities", an absolute URL without a query, or "*" for any.
-    ///   - method: the method; `nil` matches all.
+    ///   - pattern: a path such as "/cities", an absolute URL without a query, or "*" for all requests.
+    ///   - method: the method. If `nil`, all methods match.
     ///   - reply: the first reply.
     ///   - more: the replies to the following requests.
-    public func answer(_ place: String, method: Method? = nil, with reply: StubReply, _ more: StubReply...) {
-        answer(place, method: method, with: [reply] + more)
+    public func register(_ pattern: String, method: Method? = nil, with reply: StubReply, _ more: StubReply...) {
+        register(pattern, method: method, with: [reply] + more)
     }
 
-    /// As ``answer(_:method:with:_:)``, with an array of replies. An empty array removes the entry.
-    public func answer(_ place: String, method: Method? = nil, with replies: [StubReply]) {
-        state.change { $0.script.set(replies, for: .init(method: method, place: place)) }
+    /// Registers an array of replies; see ``register(_:method:with:_:)``. An empty array removes the entry.
+    public func register(_ pattern: String, method: Method? = nil, with replies: [StubReply]) {
+        state.change { $0.script.set(replies, for: .init(method: method, pattern: pattern)) }
     }
 
-    /// The requests so far, in order: one for each hop.
+    /// The requests so far, in order. There is one for each hop.
     public var requests: [StubRequest] { state.value.requests }
 
-    /// Whether it was shut down.
+    /// The WebSockets so far, in the order of their handshakes.
+    public var sockets: [StubSocket] { state.value.sockets }
+
+    /// Whether the stub was shut down.
     public var isShutDown: Bool { state.value.isShutDown }
 
-    /// Waits until this number of requests has been received, with the bodies that their replies wait for.
+    /// Waits until this number of requests has been received with their bodies. Requests whose replies do not wait for
+    /// the body do not count.
     ///
-    /// Throws `NetError.Code.cancelled` if the task is cancelled first.
+    /// Throws `NetError.Code.cancelled` if the task is cancelled before that.
     public func waitForRequests(_ count: Int) async throws(NetError) {
         try await state.wait { $0.requests.count { $0.isWhole } >= count }
     }
 
-    /// Returns the reply for the request.
+    /// Returns the reply to the request.
     public func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
         let exchange = try begin(request)
         return try await promptly { () async throws(NetError) in
@@ -101,7 +107,7 @@ public final class StubTransport: Transport {
         }
     }
 
-    /// Returns the reply as a stream. The steps of the body run while the stream is read.
+    /// Returns the reply to the request as a stream. The steps of the body run while the stream is read.
     public func stream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {
         let exchange = try begin(request)
         return try await promptly { () async throws(NetError) in
@@ -114,39 +120,65 @@ public final class StubTransport: Transport {
         }
     }
 
-    /// Accepts no more requests. Returns when the last one has ended and the last stream is read or released.
-    public func shutdown() async {
-        state.change { $0.isShutDown = true }
-        // A separate task, because cancelling the caller must not end the wait.
-        await Task { [state] in try? await state.wait { $0.underWay == 0 } }.value
+    /// Opens a WebSocket with the reply to the request.
+    package func openWebSocket(
+        _ request: Request<Bytes>, _ options: WebSocket.Options
+    ) async throws(NetError) -> WebSocketHandshake {
+        if request.method != .get || request.body != nil {
+            throw NetError(.usage, "a WebSocket is opened by a GET request without a body")
+        }
+        let exchange = try begin(request, opensSocket: true)
+        return try await promptly { () async throws(NetError) in
+            do throws(NetError) {
+                return try await exchange.socket(options)
+            } catch {
+                exchange.end()
+                throw error
+            }
+        }
     }
 
-    private func begin(_ request: Request<Bytes>) throws(NetError) -> StubExchange {
+    /// Refuses further requests. Returns when all requests in flight have ended, and all streams were read to their end
+    /// or released.
+    public func shutdown() async {
+        state.change { $0.isShutDown = true }
+        // The wait runs in a separate task, so that it does not end if the caller is cancelled.
+        await Task { [state] in try? await state.wait { $0.inFlight == 0 } }.value
+    }
+
+    private func begin(_ request: Request<Bytes>, opensSocket: Bool = false) throws(NetError) -> StubExchange {
         if Task.isCancelled {
-            throw NetError(.cancelled, "the task was cancelled before it was sent")
+            throw NetError(.cancelled, "cancelled before the request was sent")
         }
         try request.checkAsEngine()
         let number: Int? = state.change { state in
             if state.isShutDown {
                 return nil
             }
-            state.begun += 1
-            state.underWay += 1
-            return state.begun
+            state.startedCount += 1
+            state.inFlight += 1
+            return state.startedCount
         }
         guard let number else { throw NetError(.closed, "the stub was shut down") }
-        return StubExchange(request, number: number, with: self)
+        return StubExchange(request, number: number, with: self, opensSocket: opensSocket)
     }
 }
 
 extension StubTransport {
-    /// Records a hop's request. Returns its index, and the reply that was set for it.
+    /// Records the request of a hop. Returns its index, and the registered reply if there is one.
     func arrived(_ request: Request<Bytes>, of exchange: Int) -> (index: Int, reply: StubReply?) {
         state.change { state in
-            let asked = StubRequest(request, of: exchange)
-            state.requests.append(asked)
-            return (state.requests.count - 1, state.script.next(for: asked))
+            let received = StubRequest(request, of: exchange)
+            state.requests.append(received)
+            return (state.requests.count - 1, state.script.next(for: received))
         }
+    }
+
+    /// Records a WebSocket.
+    func opened() -> StubSocket {
+        let socket = StubSocket()
+        state.change { $0.sockets.append(socket) }
+        return socket
     }
 
     func received(_ bytes: Bytes, at index: Int) {
@@ -160,13 +192,13 @@ extension StubTransport {
         }
     }
 
-    /// Returns the closure's reply, for a request without an entry.
-    func answer(to request: StubRequest) async throws(NetError) -> StubReply {
-        guard let fallback else {
+    /// Returns the closure's reply to a request for which no reply is registered.
+    func responderReply(to request: StubRequest) async throws(NetError) -> StubReply {
+        guard let responder else {
             throw NetError(.usage, "the stub has no reply to \(request.method) \(request.path)")
         }
         do {
-            return try await fallback(request)
+            return try await responder(request)
         } catch let error as NetError {
             throw error
         } catch {
@@ -175,6 +207,6 @@ extension StubTransport {
     }
 
     func ended() {
-        state.change { $0.underWay -= 1 }
+        state.change { $0.inFlight -= 1 }
     }
 }

@@ -1,6 +1,6 @@
 import NetKit
 
-/// State behind a lock. Tasks can wait for a condition on it.
+/// State behind a lock. Tasks can wait until the state meets a condition.
 final class Watched<State: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let id: Int
@@ -8,28 +8,28 @@ final class Watched<State: Sendable>: Sendable {
         let continuation: CheckedContinuation<Bool, Never>
     }
 
-    private struct Guarded: Sendable {
+    private struct Protected: Sendable {
         var state: State
         var waiters: [Waiter] = []
         var nextID = 0
-        // Waiters whose task was cancelled before they were added.
+        // The waiters whose tasks were cancelled before the waiters were added.
         var cancelledEarly: Set<Int> = []
     }
 
-    private let guarded: Lock<Guarded>
+    private let protected: Lock<Protected>
 
     init(_ state: State) {
-        guarded = Lock(Guarded(state: state))
+        protected = Lock(Protected(state: state))
     }
 
-    var value: State { guarded.withLock { $0.state } }
+    var value: State { protected.withLock { $0.state } }
 
     /// Changes the state, and resumes the waiters whose condition is now true.
     func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-        let (result, met) = guarded.withLock { guarded in
-            let result = body(&guarded.state)
-            let met = guarded.waiters.filter { $0.condition(guarded.state) }
-            guarded.waiters.removeAll { waiter in met.contains { $0.id == waiter.id } }
+        let (result, met) = protected.withLock { protected in
+            let result = body(&protected.state)
+            let met = protected.waiters.filter { $0.condition(protected.state) }
+            protected.waiters.removeAll { waiter in met.contains { $0.id == waiter.id } }
             return (result, met)
         }
         for waiter in met {
@@ -38,11 +38,12 @@ final class Watched<State: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until the state meets the condition. Throws `NetError.Code.cancelled` if the task is cancelled first.
+    /// Waits until the state meets the condition. Throws `NetError.Code.cancelled` if the task is cancelled before
+    /// that.
     func wait(until condition: @escaping @Sendable (State) -> Bool) async throws(NetError) {
-        let id = guarded.withLock { guarded in
-            guarded.nextID += 1
-            return guarded.nextID
+        let id = protected.withLock { protected in
+            protected.nextID += 1
+            return protected.nextID
         }
         let isMet = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -51,41 +52,41 @@ final class Watched<State: Sendable>: Sendable {
         } onCancel: {
             remove(id)?.continuation.resume(returning: false)
         }
-        guarded.withLock { _ = $0.cancelledEarly.remove(id) }
+        protected.withLock { _ = $0.cancelledEarly.remove(id) }
         if !isMet {
             throw NetError(.cancelled, "the task was cancelled")
         }
     }
 
     private func add(_ waiter: Waiter) {
-        let answer: Bool? = guarded.withLock { guarded in
-            if guarded.cancelledEarly.contains(waiter.id) {
+        let isMet: Bool? = protected.withLock { protected in
+            if protected.cancelledEarly.contains(waiter.id) {
                 return false
             }
-            if waiter.condition(guarded.state) {
+            if waiter.condition(protected.state) {
                 return true
             }
-            guarded.waiters.append(waiter)
+            protected.waiters.append(waiter)
             return nil
         }
-        if let answer {
-            waiter.continuation.resume(returning: answer)
+        if let isMet {
+            waiter.continuation.resume(returning: isMet)
         }
     }
 
     private func remove(_ id: Int) -> Waiter? {
-        guarded.withLock { guarded in
-            guard let index = guarded.waiters.firstIndex(where: { $0.id == id }) else {
-                guarded.cancelledEarly.insert(id)
+        protected.withLock { protected in
+            guard let index = protected.waiters.firstIndex(where: { $0.id == id }) else {
+                protected.cancelledEarly.insert(id)
                 return nil
             }
-            return guarded.waiters.remove(at: index)
+            return protected.waiters.remove(at: index)
         }
     }
 }
 
-/// Returns the operation's result, or throws `NetError.Code.cancelled` as soon as the task is cancelled, without
-/// waiting for the operation.
+/// Runs an operation and returns its result. If the task is cancelled, throws `NetError.Code.cancelled` immediately,
+/// without waiting for the operation.
 func promptly<Value: Sendable>(
     _ operation: @escaping @Sendable () async throws(NetError) -> Value
 ) async throws(NetError) -> Value {

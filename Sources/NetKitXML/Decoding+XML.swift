@@ -1,13 +1,14 @@
+#if XML
 public import NetKit
 
-/// Content types of XML (RFC 7303).
+/// The content types of XML (RFC 7303).
 let xmlTypes = ["application/xml", "text/xml", "*+xml"]
 
 extension Decoding where Value == XMLDocument {
-    /// An XML body as a tree.
+    /// Decodes an XML body to a tree.
     public static var xml: Decoding { xml(XMLRules()) }
 
-    /// An XML body as a tree, within these rules. A charset in the Content-Type takes precedence over the text's
+    /// Decodes an XML body to a tree, within these rules. A charset in the Content-Type takes precedence over the XML
     /// declaration.
     public static func xml(_ rules: XMLRules) -> Decoding {
         Decoding(types: xmlTypes) { response in
@@ -17,10 +18,10 @@ extension Decoding where Value == XMLDocument {
 }
 
 extension Decoding where Value == [XMLEvent] {
-    /// An XML body as a list of events.
+    /// Decodes an XML body to a list of events.
     public static var xmlEvents: Decoding { xmlEvents(XMLRules()) }
 
-    /// An XML body as a list of events, within these rules. To read events as they arrive, see
+    /// Decodes an XML body to a list of events, within these rules. To read events while they arrive, use
     /// ``NetKit/Agent/xmlEvents(_:rules:)``.
     public static func xmlEvents(_ rules: XMLRules) -> Decoding {
         Decoding(types: xmlTypes) { response in
@@ -31,8 +32,8 @@ extension Decoding where Value == [XMLEvent] {
 }
 
 extension Request where Value == XMLDocument {
-    /// Creates a request for an XML body as a tree. Accepts statuses from 200 to 299 and the types application/xml,
-    /// text/xml and *+xml.
+    /// Creates a request for an XML body that is decoded to a tree. Accepts statuses from 200 to 299 and the types
+    /// application/xml, text/xml and *+xml.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {
@@ -41,8 +42,8 @@ extension Request where Value == XMLDocument {
 }
 
 extension Request where Value == [XMLEvent] {
-    /// Creates a request for an XML body as events. Accepts statuses from 200 to 299 and the types application/xml,
-    /// text/xml and *+xml.
+    /// Creates a request for an XML body that is decoded to events. Accepts statuses from 200 to 299 and the types
+    /// application/xml, text/xml and *+xml.
     public init(
         _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {
@@ -53,3 +54,4 @@ extension Request where Value == [XMLEvent] {
 extension Response where Value == Bytes {
     fileprivate var xmlCharset: String? { headers["Content-Type"].flatMap(charsetName) }
 }
+#endif

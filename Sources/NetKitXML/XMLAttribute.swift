@@ -1,8 +1,9 @@
+#if XML
 /// An attribute of an element.
 public struct XMLAttribute: Sendable, Hashable {
     /// The name.
     public var name: XMLName
-    /// The value, with its references resolved.
+    /// The value, with character and entity references resolved.
     public var value: String
 
     /// Creates an attribute.
@@ -12,11 +13,11 @@ public struct XMLAttribute: Sendable, Hashable {
     }
 }
 
-/// A namespace that an element declares.
+/// A namespace declaration of an element.
 public struct XMLNamespace: Sendable, Hashable {
     /// The prefix, or `nil` for the default namespace.
     public var prefix: String?
-    /// The namespace name. An empty one removes the declaration.
+    /// The namespace name. An empty name removes the declaration of the prefix.
     public var name: String
 
     /// Creates a declaration.
@@ -25,3 +26,4 @@ public struct XMLNamespace: Sendable, Hashable {
         self.name = name
     }
 }
+#endif

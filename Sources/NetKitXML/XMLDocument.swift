@@ -1,3 +1,4 @@
+#if XML
 public import NetKit
 
 /// A complete XML document as a tree of values.
@@ -7,12 +8,12 @@ public import NetKit
 public struct XMLDocument: Sendable, Hashable {
     /// The root element.
     public var root: XMLElement
-    /// The document type declaration, if there is one: the root's name and external identifiers.
+    /// The document type declaration, if there is one.
     public var documentType: DocumentType?
 
-    /// A document type declaration. Its identifiers are never fetched.
+    /// A document type declaration. The resources that its identifiers refer to are never fetched.
     public struct DocumentType: Sendable, Hashable {
-        /// The expected name of the root.
+        /// The name that the root element should have.
         public var name: String
         /// The public identifier.
         public var publicID: String?
@@ -27,18 +28,21 @@ public struct XMLDocument: Sendable, Hashable {
 
     /// Parses a document.
     ///
-    /// Throws `NetError.Code.badXML` with line and column (``XMLFault``) if it is not well-formed or refers to an
-    /// entity. Throws `tooLarge` if it exceeds the rules, and `badCharset`.
+    /// Throws `NetError.Code.badXML` with line and column (``XMLFault``) if the text is not well-formed, or refers to
+    /// an entity that XML does not predefine. Throws `tooLarge` if the text exceeds the rules, and `badCharset` for an
+    /// unknown charset.
     /// - Parameters:
-    ///   - bytes: the text.
-    ///   - charset: the charset known from elsewhere. A byte order mark takes precedence (RFC 7303, 3).
+    ///     - bytes: the XML text.
+    ///   - charset: the charset, if it is known from another source such as a Content-Type. A byte order mark takes
+    ///     precedence (RFC 7303, 3).
     ///   - rules: the limits.
     public init(_ bytes: Bytes, charset: String? = nil, rules: XMLRules = XMLRules()) throws(NetError) {
         let parser = try XMLParser(charset: charset, rules: rules)
         var builder = XMLTreeBuilder(maxNodes: rules.maxNodes)
         var start = 0
         while start < bytes.count {
-            // Parses in chunks, so that the events of a large text are not all in memory beside its tree.
+            // The text is parsed in chunks, so that not all events of a large text are in memory in addition to the
+            // tree.
             let end = min(start + 1 << 16, bytes.count)
             try builder.add(try parser.feed(bytes, from: start, to: end))
             start = end
@@ -52,3 +56,4 @@ public struct XMLDocument: Sendable, Hashable {
         self.documentType = documentType
     }
 }
+#endif

@@ -1,4 +1,5 @@
-/// An element with its contents.
+#if XML
+/// An element with its attributes and child nodes.
 public struct XMLElement: Sendable, Hashable {
     /// The name.
     public var name: XMLName
@@ -27,7 +28,7 @@ public struct XMLElement: Sendable, Hashable {
         }
     }
 
-    /// Returns the child elements of this name.
+    /// Returns the child elements with this name.
     ///
     /// - Parameters:
     ///   - local: the name without a prefix.
@@ -36,7 +37,7 @@ public struct XMLElement: Sendable, Hashable {
         elements.filter { $0.name.isCalled(local, in: namespace) }
     }
 
-    /// Returns the first child element of this name, or `nil` if there is none.
+    /// Returns the first child element with this name, or `nil` if there is none.
     ///
     /// - Parameters:
     ///   - local: the name without a prefix.
@@ -57,14 +58,14 @@ public struct XMLElement: Sendable, Hashable {
         attributes.first { $0.name.isCalled(local, in: namespace) }?.value
     }
 
-    /// All text in the element, at any depth, without comments and instructions.
+    /// The text of all text nodes in the element, at any depth.
     public var text: String {
         var text = ""
         appendText(to: &text)
         return text
     }
 
-    // The recursion is bounded by the parser's depth limit.
+    // The recursion is bounded, because the parser limits the depth.
     private func appendText(to text: inout String) {
         for child in children {
             switch child {
@@ -81,3 +82,4 @@ extension XMLName {
         self.local == local && (namespace == nil || namespace == self.namespace)
     }
 }
+#endif

@@ -1,10 +1,11 @@
-/// An event of a parser, in document order.
+#if XML
+/// An event of an ``XMLParser``. Events are in document order.
 public enum XMLEvent: Sendable, Hashable {
     /// The start of an element.
     case start(XMLName, attributes: [XMLAttribute], namespaces: [XMLNamespace])
     /// The end of an element.
     case end(XMLName)
-    /// Text, including that of CDATA sections. A text longer than 64 KiB is split into several events.
+    /// Text, including the text of CDATA sections. A text that is longer than 64 KiB is split into several events.
     case text(String)
     /// A comment.
     case comment(String)
@@ -13,3 +14,4 @@ public enum XMLEvent: Sendable, Hashable {
     /// A document type declaration. Its contents are ignored.
     case documentType(name: String, publicID: String?, systemID: String?)
 }
+#endif

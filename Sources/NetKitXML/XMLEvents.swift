@@ -1,17 +1,13 @@
+#if XML
 public import NetKit
 
-/// The events of an XML body while it arrives, in bounded memory.
+/// The events of an XML body, which is parsed while it arrives, in bounded memory.
 ///
 ///     for try await event in try await agent.xmlEvents(Request<[XMLEvent]>("feed.xml")) { … }
 ///
-/// An error of the transfer or of the XML is thrown after the events before it. Releasing the iterator, or cancelling
-/// the task that reads, cancels the transfer.
+/// If the transfer or the parser fails, the events before the error are delivered first, and then the error is thrown.
+/// The transfer is cancelled if the iterator is released, or if the reading task is cancelled.
 public struct XMLEvents: AsyncSequence, Sendable {
-    /// An event of the parser.
-    public typealias Element = XMLEvent
-    /// The error that ends the events.
-    public typealias Failure = NetError
-
     /// The response whose body is parsed.
     public let stream: ResponseStream
     private let rules: XMLRules
@@ -33,7 +29,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
         private let rules: XMLRules
         private var parser: XMLParser?
         private var events: ArraySlice<XMLEvent> = []
-        /// Thrown after the events before it.
+        /// The error that is thrown after the remaining events.
         private var failure: NetError?
         private var isOver = false
 
@@ -74,9 +70,9 @@ public struct XMLEvents: AsyncSequence, Sendable {
             if let parser {
                 return parser
             }
-            let made = try XMLParser(charset: charset, rules: rules)
-            parser = made
-            return made
+            let newParser = try XMLParser(charset: charset, rules: rules)
+            parser = newParser
+            return newParser
         }
 
         private mutating func advance(isolation actor: isolated (any Actor)?) async throws(NetError) {
@@ -108,10 +104,10 @@ extension ResponseStream {
 extension Agent {
     /// Sends a request and parses its XML body while it arrives.
     ///
-    /// Throws without reading the body, with the response head in the error:
-    /// - `NetError.Code.unacceptableStatus` if the request does not accept the status, with the error of an unaccepted
-    ///   type as the underlying one
-    /// - `NetError.Code.unacceptableType` if only the type is not accepted
+    /// These errors are thrown before the body is read. They contain the response head.
+    /// - `NetError.Code.unacceptableStatus` if the request does not accept the status. If the type is not accepted
+    ///   either, the error about the type is the underlying error.
+    /// - `NetError.Code.unacceptableType` if only the content type is not accepted
     public func xmlEvents(
         _ request: Request<[XMLEvent]>, rules: XMLRules = XMLRules()
     ) async throws(NetError) -> XMLEvents {
@@ -120,3 +116,4 @@ extension Agent {
         return XMLEvents(stream, rules: rules)
     }
 }
+#endif

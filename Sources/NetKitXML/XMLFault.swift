@@ -1,4 +1,6 @@
-/// The position and reason of an XML error: the ``NetKit/NetError/underlying`` error of a parser's error.
+#if XML
+/// The position of and the reason for an XML error. It is the ``NetKit/NetError/underlying`` error of the errors that
+/// ``XMLParser`` throws.
 public struct XMLFault: Error, Sendable, Hashable {
     /// The line, counted from 1; 0 if there is no position.
     public var line: Int
@@ -14,3 +16,4 @@ public struct XMLFault: Error, Sendable, Hashable {
         self.reason = reason
     }
 }
+#endif

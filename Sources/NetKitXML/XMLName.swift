@@ -1,10 +1,11 @@
+#if XML
 /// The name of an element or an attribute.
 public struct XMLName: Sendable, Hashable {
     /// The part after the colon, or the whole name.
     public var local: String
-    /// The part before the colon, or `nil` without one.
+    /// The part before the colon, or `nil` if there is no colon.
     public var prefix: String?
-    /// The namespace of the prefix, or the default one; `nil` is none.
+    /// The namespace that the prefix stands for, or the default namespace. `nil` if the name has no namespace.
     public var namespace: String?
 
     /// Creates a name.
@@ -17,3 +18,4 @@ public struct XMLName: Sendable, Hashable {
     /// The name as written in the document.
     public var qualified: String { prefix.map { "\($0):\(local)" } ?? local }
 }
+#endif

@@ -1,11 +1,14 @@
-/// The limits of an XML text. With any rules, nothing external is fetched and no entity is expanded. A reference to an
-/// entity other than XML's five predefined ones is ``NetKit/NetError/Code/badXML``.
+#if XML
+/// The limits of an XML text.
+///
+/// Regardless of these rules, nothing external is fetched, and only XML's five predefined entities are supported. A
+/// reference to any other entity throws ``NetKit/NetError/Code/badXML``.
 public struct XMLRules: Sendable, Hashable {
-    /// The largest text, in bytes (64 MiB).
+    /// The largest size of the text in bytes (64 MiB).
     public var maxBytes = 64 << 20
     /// The largest nesting depth of elements, 1 to 256 (256).
     public var maxDepth = 256
-    /// The largest tag, comment, instruction or document type, in bytes (1 MiB).
+    /// The largest size of a tag, comment, processing instruction or document type declaration in bytes (1 MiB).
     public var maxTokenBytes = 1 << 20
     /// The largest number of nodes in a document, such as elements, attributes and texts (1,000,000). A sequence of
     /// events has no such limit.
@@ -14,3 +17,4 @@ public struct XMLRules: Sendable, Hashable {
     /// Creates the default rules.
     public init() {}
 }
+#endif

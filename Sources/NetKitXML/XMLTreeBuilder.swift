@@ -1,10 +1,11 @@
+#if XML
 import NetKit
 
-/// Builds a tree from events.
+/// Builds a document tree from events.
 struct XMLTreeBuilder {
     private let maxNodes: Int
-    private var nodes = 0
-    private var open: [XMLElement] = []
+    private var nodeCount = 0
+    private var openElements: [XMLElement] = []
     private var root: XMLElement?
     private var documentType: XMLDocument.DocumentType?
 
@@ -15,7 +16,7 @@ struct XMLTreeBuilder {
     mutating func add(_ events: [XMLEvent]) throws(NetError) {
         for event in events {
             add(event)
-            if nodes > maxNodes {
+            if nodeCount > maxNodes {
                 throw NetError(.tooLarge, "the document has more than \(maxNodes) nodes")
             }
         }
@@ -31,8 +32,8 @@ struct XMLTreeBuilder {
     private mutating func add(_ event: XMLEvent) {
         switch event {
         case .start(let name, let attributes, let namespaces):
-            nodes += 1 + attributes.count + namespaces.count
-            open.append(XMLElement(name, attributes: attributes, namespaces: namespaces))
+            nodeCount += 1 + attributes.count + namespaces.count
+            openElements.append(XMLElement(name, attributes: attributes, namespaces: namespaces))
         case .end:
             close()
         case .text(let text):
@@ -47,28 +48,31 @@ struct XMLTreeBuilder {
     }
 
     private mutating func close() {
-        guard let element = open.popLast() else { return }
-        if open.isEmpty {
+        guard let element = openElements.popLast() else { return }
+        if openElements.isEmpty {
             root = element
         } else {
-            open[open.count - 1].children.append(.element(element))
+            openElements[openElements.count - 1].children.append(.element(element))
         }
     }
 
     private mutating func append(_ text: String) {
-        guard let last = open.last?.children.indices.last, case .text(var whole) = open[open.count - 1].children[last]
+        guard let last = openElements.last?.children.indices.last,
+            case .text(var whole) = openElements[openElements.count - 1].children[last]
         else { return append(.text(text)) }
-        // Taken out of the tree it has one reference, and is appended to without a copy.
-        open[open.count - 1].children[last] = .text("")
+        // The text is replaced in the tree while it grows. It then has only one reference, so that appending does not
+        // copy it.
+        openElements[openElements.count - 1].children[last] = .text("")
         whole += text
-        open[open.count - 1].children[last] = .text(whole)
+        openElements[openElements.count - 1].children[last] = .text(whole)
     }
 
-    /// Nodes outside the root are ignored.
+    /// Adds a node to the innermost open element. A node outside the root element is counted, but ignored.
     private mutating func append(_ node: XMLNode) {
-        nodes += 1
-        if !open.isEmpty {
-            open[open.count - 1].children.append(node)
+        nodeCount += 1
+        if !openElements.isEmpty {
+            openElements[openElements.count - 1].children.append(node)
         }
     }
 }
+#endif

@@ -7,7 +7,7 @@
 
 enum { MAX_PLAIN_BYTES = 1 << 26 };
 
-/// Made by brotli 1.2 and zstd 1.5 (level 19, with a checksum) from coded_text().
+/// Made by brotli 1.2 and zstd 1.5 (level 19, with a checksum) from encoded_text().
 static const uint8_t br_bytes[] = {0x1B, 0xED, 0x00, 0x00, 0x8D, 0xD4, 0x59, 0xCD, 0x8C, 0x9B, 0x2D, 0x6E, 0x4B, 0x75,
                                    0x17, 0x71, 0xA4, 0x15, 0x32, 0x15, 0x46, 0x07, 0x0E, 0x39, 0x70, 0x68, 0x7B, 0x10,
                                    0x80, 0xC5, 0x18, 0xA8, 0x05, 0x1E, 0xB2, 0xA0, 0x44, 0xC1, 0xB4, 0x4F, 0xE0, 0x13,
@@ -23,7 +23,7 @@ static const uint8_t zstd_bytes[] = {
     0x2E, 0x2F, 0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3A, 0x3B, 0x3C, 0x3D, 0x3E,
     0x3F, 0x03, 0x00, 0xB1, 0xAB, 0x94, 0xDF, 0xEC, 0xC6, 0xE9, 0xE6, 0x12, 0xD9, 0xF3, 0xCC, 0x98};
 
-nc_slice coded_text(void) {
+nc_slice encoded_text(void) {
     static char text[3 * 58 + 64];
     const char *words = "The same words, the same words, and the same words again: ";
     for (size_t i = 0; i < 3; i++) {
@@ -35,14 +35,14 @@ nc_slice coded_text(void) {
     return nc_slice_make(text, sizeof text);
 }
 
-nc_buf coded_copy(nc_slice bytes) {
+nc_buf encoded_copy(nc_slice bytes) {
     nc_buf copy = nc_buf_init(MAX_PLAIN_BYTES);
     nc_buf_append(&copy, bytes);
     assert_status(nc_buf_status(&copy), NC_OK);
     return copy;
 }
 
-nc_buf coded_deflate(nc_slice plain, int window_bits) {
+nc_buf encoded_deflate(nc_slice plain, int window_bits) {
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)plain.data, .avail_in = (uInt)plain.length};
     assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 9, Z_DEFAULT_STRATEGY), Z_OK);
     nc_buf out = nc_buf_init(MAX_PLAIN_BYTES);
@@ -55,14 +55,14 @@ nc_buf coded_deflate(nc_slice plain, int window_bits) {
     return out;
 }
 
-coded_body coded_body_make(size_t format) {
-    static const int window_bits[] = {CODED_GZIP, CODED_ZLIB, CODED_RAW};
+encoded_body encoded_body_make(size_t format) {
+    static const int window_bits[] = {ENCODED_GZIP, ENCODED_ZLIB, ENCODED_RAW};
     if (format == 3 && nc_capabilities_query().has_brotli) {
-        return (coded_body){"br", coded_copy(nc_slice_make(br_bytes, sizeof br_bytes))};
+        return (encoded_body){"br", encoded_copy(nc_slice_make(br_bytes, sizeof br_bytes))};
     }
     if (format == 4 && nc_capabilities_query().has_zstd) {
-        return (coded_body){"zstd", coded_copy(nc_slice_make(zstd_bytes, sizeof zstd_bytes))};
+        return (encoded_body){"zstd", encoded_copy(nc_slice_make(zstd_bytes, sizeof zstd_bytes))};
     }
     size_t kind = format < 3 ? format : 0;
-    return (coded_body){kind == 0 ? "gzip" : "deflate", coded_deflate(coded_text(), window_bits[kind])};
+    return (encoded_body){kind == 0 ? "gzip" : "deflate", encoded_deflate(encoded_text(), window_bits[kind])};
 }

@@ -5,43 +5,44 @@ static uint64_t system_ns(void) {
     return clock.monotonic_ns(clock.ctx);
 }
 
-driven driven_begin(void) {
-    return (driven){.began_ns = system_ns(), .seen = GATE_INIT};
+manual_clock manual_clock_make(void) {
+    return (manual_clock){.began_ns = system_ns(), .seen = GATE_INIT};
 }
 
-uint64_t driven_ns(void *ctx) {
-    return system_ns() + atomic_load(&((driven *)ctx)->ahead_ns);
+uint64_t manual_clock_ns(void *ctx) {
+    return system_ns() + atomic_load(&((manual_clock *)ctx)->ahead_ns);
 }
 
-/// A real date: certificates are held against it.
+/// Returns a real date, because certificates are checked against it.
 static int64_t realtime_ns(void *ctx) {
     const nc_clock clock = nc_clock_system();
-    return clock.realtime_ns(clock.ctx) + (int64_t)atomic_load(&((driven *)ctx)->ahead_ns);
+    return clock.realtime_ns(clock.ctx) + (int64_t)atomic_load(&((manual_clock *)ctx)->ahead_ns);
 }
 
-static bool note_round(void *ctx, uint32_t max_jobs) {
+static bool on_loop_round(void *ctx, uint32_t max_jobs) {
     (void)max_jobs;
-    gate_open(&((driven *)ctx)->seen);
+    gate_open(&((manual_clock *)ctx)->seen);
     return false;
 }
 
-nc_engine_options driven_options(driven *time, nc_engine_options options) {
-    time->clock = (nc_clock){time, driven_ns, realtime_ns};
+nc_engine_options manual_clock_options(manual_clock *time, nc_engine_options options) {
+    time->clock = (nc_clock){time, manual_clock_ns, realtime_ns};
     options.clock = &time->clock;
-    options.loop_client = (nc_loop_client){.ctx = time, .drain = note_round};
+    options.loop_client = (nc_loop_client){.ctx = time, .drain = on_loop_round};
     return options;
 }
 
-void driven_start_with(fixture *f, driven *time, const nct_server_options *server, nc_engine_options options) {
-    options = driven_options(time, options);
+void manual_clock_start_fixture_with(fixture *f, manual_clock *time, const nct_server_options *server,
+                                     nc_engine_options options) {
+    options = manual_clock_options(time, options);
     fixture_start_with(f, server, &options);
 }
 
-void driven_start(fixture *f, driven *time, nc_engine_options options) {
-    driven_start_with(f, time, NULL, options);
+void manual_clock_start_fixture(fixture *f, manual_clock *time, nc_engine_options options) {
+    manual_clock_start_fixture_with(f, time, NULL, options);
 }
 
-void driven_advance(driven *time, nc_engine *engine, uint32_t passed_ms) {
+void manual_clock_advance(manual_clock *time, nc_engine *engine, uint32_t passed_ms) {
     atomic_fetch_add(&time->ahead_ns, (uint64_t)passed_ms * 1000000u);
     pthread_mutex_lock(&time->seen.mutex);
     unsigned before = time->seen.count;
@@ -50,6 +51,6 @@ void driven_advance(driven *time, nc_engine *engine, uint32_t passed_ms) {
     gate_wait_for(&time->seen, before + 1);
 }
 
-uint64_t driven_passed_ms(driven *time) {
-    return (driven_ns(time) - time->began_ns) / 1000000u;
+uint64_t manual_clock_passed_ms(manual_clock *time) {
+    return (manual_clock_ns(time) - time->began_ns) / 1000000u;
 }

@@ -17,7 +17,7 @@
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 
 /// The result of an operation.
-typedef enum verdict { PASS, FAIL, SHORTEN, KILL_AFTER } verdict;
+typedef enum effect { PASS, FAIL, SHORTEN, KILL_AFTER } effect;
 
 /// Returns true if this operation is to fail. A download uses two threads.
 static bool is_chosen(faulty_files *files, const char *op) {
@@ -32,7 +32,7 @@ static bool is_chosen(faulty_files *files, const char *op) {
     return is_it;
 }
 
-static verdict begin(faulty_files *files, const char *op) {
+static effect begin(faulty_files *files, const char *op) {
     if (!is_chosen(files, op)) {
         return PASS;
     }
@@ -49,7 +49,7 @@ static verdict begin(faulty_files *files, const char *op) {
     }
 }
 
-static long end(const faulty_files *files, verdict what, long result) {
+static long end(const faulty_files *files, effect what, long result) {
     if (what == KILL_AFTER) {
         (void)raise(SIGKILL);
     }
@@ -60,7 +60,7 @@ static long end(const faulty_files *files, verdict what, long result) {
     return result;
 }
 
-static void note(faulty_files *files, char letter) {
+static void count_operation(faulty_files *files, char letter) {
     pthread_mutex_lock(&counting);
     files->writes += letter == 'w' ? 1 : 0;
     files->syncs += letter == 's' || letter == 'd' ? 1 : 0;
@@ -74,7 +74,7 @@ static void note(faulty_files *files, char letter) {
 /// Makes the call unless the operation is to fail.
 #define RUN(name, call)                                                                                                \
     faulty_files *files = ctx;                                                                                         \
-    verdict what = begin(files, name);                                                                                 \
+    effect what = begin(files, name);                                                                                  \
     long result = what == FAIL ? -1 : (long)files->system.call;                                                        \
     return (int)end(files, what, result)
 
@@ -82,7 +82,7 @@ static void note(faulty_files *files, char letter) {
 
 static int faulty_open(void *ctx, const char *path, int flags, mode_t mode) {
     faulty_files *files = ctx;
-    verdict what = begin(files, "open");
+    effect what = begin(files, "open");
     int fd = what == FAIL ? -1 : files->system.open(NULL, path, flags, mode);
     if ((flags & O_DIRECTORY) != 0) {
         files->directory_fd = fd;
@@ -96,15 +96,15 @@ static ssize_t faulty_read_at(void *ctx, int fd, void *bytes, size_t length, off
     RUN("read_at", read_at(NULL, fd, bytes, SHORT_OF(length), offset));
 }
 static ssize_t faulty_write(void *ctx, int fd, const void *bytes, size_t length) {
-    note(ctx, 'w');
+    count_operation(ctx, 'w');
     RUN("write", write(NULL, fd, bytes, SHORT_OF(length)));
 }
 static ssize_t faulty_write_at(void *ctx, int fd, const void *bytes, size_t length, off_t offset) {
-    note(ctx, 'w');
+    count_operation(ctx, 'w');
     RUN("write_at", write_at(NULL, fd, bytes, SHORT_OF(length), offset));
 }
 static int faulty_sync(void *ctx, int fd) {
-    note(ctx, fd == ((faulty_files *)ctx)->directory_fd ? 'd' : 's');
+    count_operation(ctx, fd == ((faulty_files *)ctx)->directory_fd ? 'd' : 's');
     RUN("sync", sync(NULL, fd));
 }
 static int faulty_status(void *ctx, int fd, struct stat *out) {
@@ -113,8 +113,8 @@ static int faulty_status(void *ctx, int fd, struct stat *out) {
 static int faulty_close(void *ctx, int fd) {
     // The descriptor is closed even if close(2) reports an error.
     faulty_files *files = ctx;
-    note(ctx, 'c');
-    verdict what = begin(files, "close");
+    count_operation(ctx, 'c');
+    effect what = begin(files, "close");
     long result = files->system.close(NULL, fd);
     return (int)end(files, what, result);
 }
@@ -140,8 +140,8 @@ static int faulty_list(void *ctx, int directory_fd, nc_file_name_fn visit, void 
 }
 static int faulty_open_at(void *ctx, int directory_fd, const char *name, int flags, mode_t mode) {
     faulty_files *files = ctx;
-    note(ctx, 'o');
-    verdict what = begin(files, "open_at");
+    count_operation(ctx, 'o');
+    effect what = begin(files, "open_at");
     int fd = what == FAIL ? -1 : files->system.open_at(NULL, directory_fd, name, flags, mode);
     return (int)end(files, what, fd);
 }
@@ -149,11 +149,11 @@ static int faulty_status_at(void *ctx, int directory_fd, const char *name, struc
     RUN("status_at", status_at(NULL, directory_fd, name, out));
 }
 static int faulty_rename_at(void *ctx, int directory_fd, const char *from, const char *to) {
-    note(ctx, 'r');
+    count_operation(ctx, 'r');
     RUN("rename_at", rename_at(NULL, directory_fd, from, to));
 }
 static int faulty_unlink_at(void *ctx, int directory_fd, const char *name, bool is_directory) {
-    note(ctx, 'u');
+    count_operation(ctx, 'u');
     RUN("unlink_at", unlink_at(NULL, directory_fd, name, is_directory));
 }
 
@@ -164,7 +164,7 @@ static int faulty_unlink(void *ctx, const char *path) {
     RUN("unlink", unlink(NULL, path));
 }
 static int faulty_move_at(void *ctx, int directory_fd, const char *name, const char *path, bool replaces) {
-    note(ctx, 'r');
+    count_operation(ctx, 'r');
     RUN("move_at", move_at(NULL, directory_fd, name, path, replaces));
 }
 static int faulty_truncate(void *ctx, int fd, off_t length) {
@@ -215,8 +215,8 @@ void faulty_arm(faulty_files *files, uint64_t nth, int code) {
 
 /* --- places --- */
 
-place place_make(void) {
-    place at;
+temp_directory temp_directory_make(void) {
+    temp_directory at;
     const char *parent = getenv("TMPDIR");
     int length = snprintf(at.root, sizeof at.root, "%s/netcore-store-XXXXXX", parent == NULL ? "/tmp" : parent);
     assert_true(length > 0 && (size_t)length < sizeof at.root);
@@ -232,17 +232,17 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
     return remove(path);
 }
 
-void place_remove(const place *at) {
+void temp_directory_remove(const temp_directory *at) {
     assert_int_equal(nftw(at->root, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
-const char *place_path(const char *directory, const char *name) {
+const char *temp_directory_path(const char *directory, const char *name) {
     static char path[512];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     return path;
 }
 
-/// Counts names that `wanted` accepts. The last one's path stays in place_path()'s storage.
+/// Counts names that `wanted` accepts. The last one's path stays in temp_directory_path()'s storage.
 static size_t count_names(const char *directory, bool (*wanted)(const char *name)) {
     DIR *open = opendir(directory);
     assert_non_null(open);
@@ -250,7 +250,7 @@ static size_t count_names(const char *directory, bool (*wanted)(const char *name
     const struct dirent *one = NULL;
     while ((one = readdir(open)) != NULL) {
         if (strcmp(one->d_name, ".") != 0 && strcmp(one->d_name, "..") != 0 && wanted(one->d_name)) {
-            (void)place_path(directory, one->d_name);
+            (void)temp_directory_path(directory, one->d_name);
             count++;
         }
     }
@@ -269,11 +269,11 @@ static bool is_part(const char *name) {
     return strncmp(name, "part-", 5) == 0;
 }
 
-size_t place_count(const char *directory) {
+size_t temp_directory_count(const char *directory) {
     return count_names(directory, is_any);
 }
 
-const char *place_entry(const char *directory) {
+const char *temp_directory_entry(const char *directory) {
     static char found[512];
     DIR *open = opendir(directory);
     assert_non_null(open);
@@ -288,11 +288,11 @@ const char *place_entry(const char *directory) {
     return found[0] == '\0' ? NULL : found;
 }
 
-size_t place_parts(const char *directory) {
+size_t temp_directory_count_temp_files(const char *directory) {
     return count_names(directory, is_part);
 }
 
-nc_buf place_read(const char *path) {
+nc_buf temp_file_read(const char *path) {
     nc_buf out = nc_buf_init(SIZE_MAX / 2);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
@@ -306,7 +306,7 @@ nc_buf place_read(const char *path) {
     return out;
 }
 
-void place_write(const char *path, nc_slice bytes) {
+void temp_file_write(const char *path, nc_slice bytes) {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes.data, bytes.length), (ssize_t)bytes.length);

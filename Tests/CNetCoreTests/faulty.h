@@ -42,25 +42,25 @@ void faulty_init(faulty_files *files);
 void faulty_arm(faulty_files *files, uint64_t nth, int code);
 
 /// A new directory under TMPDIR or /tmp. Its removal includes its contents.
-typedef struct place {
+typedef struct temp_directory {
     char root[64];
     /// A path in the directory that does not exist yet.
     char store[80];
-} place;
+} temp_directory;
 
-place place_make(void);
-void place_remove(const place *at);
+temp_directory temp_directory_make(void);
+void temp_directory_remove(const temp_directory *at);
 /// Returns the number of names in a directory.
-size_t place_count(const char *directory);
+size_t temp_directory_count(const char *directory);
 /// Returns the path "directory/name" in static storage.
-const char *place_path(const char *directory, const char *name);
+const char *temp_directory_path(const char *directory, const char *name);
 /// Returns the path of the first file with an entry's name, or NULL. In static storage.
-const char *place_entry(const char *directory);
+const char *temp_directory_entry(const char *directory);
 /// Returns the number of temporary files.
-size_t place_parts(const char *directory);
+size_t temp_directory_count_temp_files(const char *directory);
 /// Reads a file to a buffer that the caller frees.
-nc_buf place_read(const char *path);
+nc_buf temp_file_read(const char *path);
 /// Replaces the contents of a file.
-void place_write(const char *path, nc_slice bytes);
+void temp_file_write(const char *path, nc_slice bytes);
 
 #endif

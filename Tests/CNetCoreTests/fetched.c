@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 
 void fetching_start_at(fetching *on, const nct_server_options *server, const nc_engine_options *options) {
-    *on = (fetching){.at = place_make(), .path = "/file", .done = GATE_INIT, .head = GATE_INIT, .moved = GATE_INIT};
+    *on = (fetching){
+        .at = temp_directory_make(), .path = "/file", .done = GATE_INIT, .head = GATE_INIT, .moved = GATE_INIT};
     fixture_start_with(&on->f, server, options);
     snprintf(on->file, sizeof on->file, "%s/file", on->at.root);
     snprintf(on->partial, sizeof on->partial, "%s/file.part", on->at.root);
@@ -24,7 +25,7 @@ void fetching_start(fetching *on) {
 
 void fetching_stop(fetching *on) {
     fixture_stop(&on->f);
-    place_remove(&on->at);
+    temp_directory_remove(&on->at);
 }
 
 void fetching_script(fetching *on, nct_reply reply) {
@@ -57,7 +58,7 @@ static void on_destination(void *ctx, nc_download_id id, const nc_response *resp
     fetching *on = ctx;
     (void)response;
     if (on->placed != NULL) {
-        nc_download_place(on->f.engine, id, nc_slice_of(on->placed));
+        nc_download_set_destination(on->f.engine, id, nc_slice_of(on->placed));
     }
 }
 
@@ -149,7 +150,7 @@ bool fetch_exists(const char *path) {
 }
 
 void assert_pattern(const char *path, size_t length) {
-    nc_buf bytes = place_read(path);
+    nc_buf bytes = temp_file_read(path);
     if (!harness_is_pattern(nc_buf_slice(&bytes), length)) {
         fail_msg("'%s' has %zu bytes, and not the %zu of the pattern", path, bytes.length, length);
     }
@@ -157,7 +158,7 @@ void assert_pattern(const char *path, size_t length) {
 }
 
 void assert_file(const char *path, nc_slice wanted) {
-    nc_buf bytes = place_read(path);
+    nc_buf bytes = temp_file_read(path);
     if (!nc_slice_is_equal(nc_buf_slice(&bytes), wanted)) {
         fail_msg("'%s' has %zu bytes, and not those that were wanted", path, bytes.length);
     }

@@ -33,7 +33,7 @@ typedef struct fetched {
 
 typedef struct fetching {
     fixture f;
-    place at;
+    temp_directory at;
     char file[160];     // a path in the directory
     char partial[170];  // path of the partial file
     char record[180];   // path of its record

@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The kind of a kept pointer.
-typedef struct kept {
+/// An object that fixture_stop() releases. Only one of its members is used.
+typedef struct owned {
     nc_response *response;
     nc_trust *trust;
     char text[];
-} kept;
+} owned;
 
-static kept *keep(fixture *f, size_t text_bytes) {
-    kept *one = calloc(1, sizeof *one + text_bytes);
-    void **more = realloc(f->kept, (f->kept_count + 1) * sizeof *more);
+static owned *own(fixture *f, size_t text_bytes) {
+    owned *one = calloc(1, sizeof *one + text_bytes);
+    void **more = realloc(f->owned, (f->owned_count + 1) * sizeof *more);
     assert_non_null(one);
     assert_non_null(more);
-    f->kept = more;
-    f->kept[f->kept_count++] = one;
+    f->owned = more;
+    f->owned[f->owned_count++] = one;
     return one;
 }
 
@@ -51,13 +51,13 @@ void fixture_start_trusting_all(fixture *f) {
 void fixture_stop(fixture *f) {
     assert_status(nc_engine_close(f->engine, FIXTURE_LIMIT_MS), NC_OK);
     nct_server_stop(f->server);
-    for (size_t i = 0; i < f->kept_count; i++) {
-        kept *one = f->kept[i];
+    for (size_t i = 0; i < f->owned_count; i++) {
+        owned *one = f->owned[i];
         nc_response_release(one->response);
         nc_trust_release(one->trust);
         free(one);
     }
-    free(f->kept);
+    free(f->owned);
     *f = (fixture){0};
 }
 
@@ -69,7 +69,7 @@ const char *fixture_text(fixture *f, const char *format, ...) {
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     assert_true(length >= 0);
-    kept *one = keep(f, (size_t)length + 1);
+    owned *one = own(f, (size_t)length + 1);
     va_start(arguments, format);
     (void)vsnprintf(one->text, (size_t)length + 1, format, arguments);
     va_end(arguments);
@@ -91,7 +91,7 @@ const char *fixture_url(fixture *f, const char *path) {
 
 nc_trust *fixture_trust(fixture *f, const nc_trust_options *options) {
     nc_error err;
-    kept *one = keep(f, 0);
+    owned *one = own(f, 0);
     assert_status(nc_trust_new(&one->trust, options, &err), NC_OK);
     return one->trust;
 }
@@ -101,7 +101,7 @@ nc_trust *fixture_trust_of(fixture *f, const nct_server *server) {
     return fixture_trust(f, &options);
 }
 
-/* --- asking --- */
+/* --- requests --- */
 
 void fixture_script(fixture *f, const char *path, nct_reply reply) {
     assert_int_equal(nct_server_script(f->server, path, &reply), 0);
@@ -129,7 +129,7 @@ nc_transfer_id fixture_submit(fixture *f, const nc_request *request) {
 
 answer fixture_wait(fixture *f, nc_transfer_id id) {
     answer one;
-    kept *slot = keep(f, 0);
+    owned *slot = own(f, 0);
     nc_status status = nc_engine_wait(f->engine, id, FIXTURE_LIMIT_MS, &slot->response, &one.error);
     assert_status(status, one.error.status);
     assert_non_null(slot->response);
@@ -149,7 +149,7 @@ answer fixture_get(fixture *f, const char *path) {
 const char *fixture_received(fixture *f, size_t index) {
     size_t length = nct_server_copy_request(f->server, index, NULL, 0);
     assert_true(length > 0);
-    kept *one = keep(f, length + 1);
+    owned *one = own(f, length + 1);
     (void)nct_server_copy_request(f->server, index, one->text, length);
     return one->text;
 }
@@ -164,7 +164,7 @@ void fixture_assert_ended(answer one, nc_status status, int native, const char *
     }
 }
 
-void fixture_assert_answered(answer one, unsigned code, const char *body, const char *file, int line) {
+void fixture_assert_response(answer one, unsigned code, const char *body, const char *file, int line) {
     fixture_assert_ended(one, NC_OK, 0, "", file, line);
     if (nc_response_status(one.response) != code) {
         print_error("%s:%d: status %u instead of %u\n", file, line, nc_response_status(one.response), code);

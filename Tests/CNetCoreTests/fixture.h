@@ -27,8 +27,8 @@ typedef struct answer {
 typedef struct fixture {
     nct_server *server;
     nc_engine *engine;
-    void **kept; // released by fixture_stop()
-    size_t kept_count;
+    void **owned; // released by fixture_stop()
+    size_t owned_count;
 } fixture;
 
 /// Starts a server and an engine that trusts it.
@@ -78,9 +78,9 @@ const char *fixture_received(fixture *f, size_t index);
 /// Implements assert_ended().
 void fixture_assert_ended(answer one, nc_status status, int native, const char *part, const char *file, int line);
 /// Fails unless the transfer succeeded with this status code and body.
-#define assert_answered(one, code, body) fixture_assert_answered((one), (code), (body), __FILE__, __LINE__)
-/// Implements assert_answered().
-void fixture_assert_answered(answer one, unsigned code, const char *body, const char *file, int line);
+#define assert_response(one, code, body) fixture_assert_response((one), (code), (body), __FILE__, __LINE__)
+/// Implements assert_response().
+void fixture_assert_response(answer one, unsigned code, const char *body, const char *file, int line);
 /// Fails unless this is the value of the response's first field of the name.
 #define assert_field(one, name, value) fixture_assert_field((one), (name), (value), __FILE__, __LINE__)
 /// Implements assert_field().

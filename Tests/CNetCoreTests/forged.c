@@ -8,13 +8,13 @@
 #include <string.h>
 #include <time.h>
 
-static const forged_extension of_authority[] = {
+static const custom_extension of_authority[] = {
     {"basicConstraints", "critical,CA:TRUE"},
     {"keyUsage", "critical,keyCertSign,cRLSign"},
     {"subjectKeyIdentifier", "hash"},
     {"authorityKeyIdentifier", "keyid:always"},
 };
-static const forged_extension of_leaf[] = {
+static const custom_extension of_leaf[] = {
     {"keyUsage", "critical,digitalSignature"}, {"extendedKeyUsage", "serverAuth"},
     {"subjectKeyIdentifier", "hash"},          {"authorityKeyIdentifier", "keyid:always"},
     {"subjectAltName", "DNS:www.example.com"},
@@ -50,16 +50,16 @@ static EVP_PKEY *make_key(const char *kind) {
 }
 
 /// Returns the requested extension of this name, or NULL.
-static const forged_extension *wished(const forged_wish *wish, const char *name) {
-    for (size_t i = 0; i < FORGED_EXTENSIONS && wish->extensions[i].name != NULL; i++) {
-        if (strcmp(wish->extensions[i].name, name) == 0) {
-            return &wish->extensions[i];
+static const custom_extension *find_extension(const custom_certificate *custom, const char *name) {
+    for (size_t i = 0; i < CUSTOM_CERTIFICATE_MAX_EXTENSIONS && custom->extensions[i].name != NULL; i++) {
+        if (strcmp(custom->extensions[i].name, name) == 0) {
+            return &custom->extensions[i];
         }
     }
     return NULL;
 }
 
-static void add(X509 *certificate, X509 *issuer, const forged_extension *extension) {
+static void add(X509 *certificate, X509 *issuer, const custom_extension *extension) {
     X509V3_CTX context;
     bool lacks_key = strcmp(extension->name, "authorityKeyIdentifier") == 0 && issuer != certificate &&
                      X509_get0_subject_key_id(issuer) == NULL;
@@ -75,36 +75,36 @@ static void add(X509 *certificate, X509 *issuer, const forged_extension *extensi
     X509_EXTENSION_free(made);
 }
 
-static void extend(X509 *certificate, X509 *issuer, const forged_wish *wish, bool is_leaf) {
-    const forged_extension *usual = is_leaf ? of_leaf : of_authority;
+static void extend(X509 *certificate, X509 *issuer, const custom_certificate *custom, bool is_leaf) {
+    const custom_extension *usual = is_leaf ? of_leaf : of_authority;
     size_t count = is_leaf ? sizeof of_leaf / sizeof *of_leaf : sizeof of_authority / sizeof *of_authority;
     for (size_t i = 0; i < count; i++) {
-        if (wished(wish, usual[i].name) == NULL) {
+        if (find_extension(custom, usual[i].name) == NULL) {
             add(certificate, issuer, &usual[i]);
         }
     }
-    for (size_t i = 0; i < FORGED_EXTENSIONS && wish->extensions[i].name != NULL; i++) {
-        add(certificate, issuer, &wish->extensions[i]);
+    for (size_t i = 0; i < CUSTOM_CERTIFICATE_MAX_EXTENSIONS && custom->extensions[i].name != NULL; i++) {
+        add(certificate, issuer, &custom->extensions[i]);
     }
 }
 
-static void set_names(X509 *certificate, X509 *issuer, const forged_wish *wish, size_t place) {
+static void set_names(X509 *certificate, X509 *issuer, const custom_certificate *custom, size_t index) {
     char text[32];
     BIGNUM *number = NULL;
-    (void)snprintf(text, sizeof text, "authority %zu", place);
-    const char *name = wish->common_name != NULL ? wish->common_name : place == 0 ? "www.example.com" : text;
+    (void)snprintf(text, sizeof text, "authority %zu", index);
+    const char *name = custom->common_name != NULL ? custom->common_name : index == 0 ? "www.example.com" : text;
     if (name[0] != '\0') {
         assert_int_equal(X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_UTF8,
                                                     (const unsigned char *)name, -1, -1, 0),
                          1);
     }
     assert_int_equal(X509_set_issuer_name(certificate, X509_get_subject_name(issuer)), 1);
-    assert_true(BN_dec2bn(&number, wish->serial != NULL ? wish->serial : "4711") > 0);
+    assert_true(BN_dec2bn(&number, custom->serial != NULL ? custom->serial : "4711") > 0);
     assert_non_null(BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)));
     BN_free(number);
 }
 
-static char *pem_of(const forged_chain *chain, size_t from, size_t to) {
+static char *pem_of(const custom_chain *chain, size_t from, size_t to) {
     char *bytes = NULL;
     BIO *bio = BIO_new(BIO_s_mem());
     for (size_t i = from; i < to; i++) {
@@ -118,21 +118,21 @@ static char *pem_of(const forged_chain *chain, size_t from, size_t to) {
     return text;
 }
 
-void forged_make(forged_chain *out, const forged_wish *wishes, size_t count) {
-    *out = (forged_chain){.count = count};
+void custom_chain_make(custom_chain *out, const custom_certificate *customs, size_t count) {
+    *out = (custom_chain){.count = count};
     OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
     for (size_t i = count; i-- > 0;) {
         size_t above = i + 1 < count ? i + 1 : i;
         X509 *certificate = out->certificates[i] = X509_new();
-        EVP_PKEY *key = out->keys[i] = make_key(wishes[i].key);
+        EVP_PKEY *key = out->keys[i] = make_key(customs[i].key);
         assert_true(certificate != NULL && key != NULL);
-        assert_int_equal(X509_set_version(certificate, wishes[i].version_1 ? X509_VERSION_1 : X509_VERSION_3), 1);
-        set_names(certificate, out->certificates[above], &wishes[i], i);
+        assert_int_equal(X509_set_version(certificate, customs[i].version_1 ? X509_VERSION_1 : X509_VERSION_3), 1);
+        set_names(certificate, out->certificates[above], &customs[i], i);
         assert_non_null(X509_gmtime_adj(X509_getm_notBefore(certificate), -86400));
         assert_non_null(X509_gmtime_adj(X509_getm_notAfter(certificate), 86400));
         assert_int_equal(X509_set_pubkey(certificate, key), 1);
-        if (!wishes[i].version_1) {
-            extend(certificate, out->certificates[above], &wishes[i], i == 0);
+        if (!customs[i].version_1) {
+            extend(certificate, out->certificates[above], &customs[i], i == 0);
         }
         bool is_ed = EVP_PKEY_get_base_id(out->keys[above]) == EVP_PKEY_ED25519;
         assert_true(X509_sign(certificate, out->keys[above], is_ed ? NULL : EVP_sha256()) > 0);
@@ -141,7 +141,7 @@ void forged_make(forged_chain *out, const forged_wish *wishes, size_t count) {
     out->texts[1] = pem_of(out, 0, count > 1 ? count - 1 : 1);
 }
 
-void forged_free(forged_chain *chain) {
+void custom_chain_free(custom_chain *chain) {
     for (size_t i = 0; i < chain->count; i++) {
         X509_free(chain->certificates[i]);
         EVP_PKEY_free(chain->keys[i]);
@@ -150,9 +150,9 @@ void forged_free(forged_chain *chain) {
     free(chain->texts[1]);
 }
 
-nc_trust_verdict forged_judge(const forged_chain *chain, const char *host, const nc_trust_options *options) {
+nc_trust_result custom_chain_evaluate(const custom_chain *chain, const char *host, const nc_trust_options *options) {
     nc_trust_options chosen = options != NULL ? *options : (nc_trust_options){0};
-    nc_trust_verdict verdict;
+    nc_trust_result result;
     nc_trust *trust = NULL;
     nc_error err;
     chosen.roots = NC_ROOTS_BYTES;
@@ -160,7 +160,7 @@ nc_trust_verdict forged_judge(const forged_chain *chain, const char *host, const
     assert_status(nc_trust_new(&trust, &chosen, &err), NC_OK);
     const nc_trust_question question = {
         .chain = nc_slice_of(chain->texts[1]), .host = nc_slice_of(host), .at_s = (int64_t)time(NULL)};
-    assert_status(nc_trust_evaluate(&verdict, trust, &question, &err), NC_OK);
+    assert_status(nc_trust_evaluate(&result, trust, &question, &err), NC_OK);
     nc_trust_release(trust);
-    return verdict;
+    return result;
 }

@@ -73,31 +73,31 @@ static bool send_all(wire on, nc_buf *out) {
 }
 
 static bool send_row(wire on, const frame_server *server, const frame *row, uint32_t stream) {
-    bool goes_on = true;
+    bool is_open = true;
     nc_buf out = nc_buf_init(1 << 18);
-    for (const frame *one = row; goes_on && one->payload != NULL; one++) {
+    for (const frame *one = row; is_open && one->payload != NULL; one++) {
         append_frame(&out, one, stream);
         if (server->ending != FRAME_WAITS && out.length > server->cut_after) {
             out.length = server->cut_after;
         }
         if (one->type == FRAME_PING) {
-            goes_on = send_all(on, &out) && await_frame(on, FRAME_PING, FRAME_ACK, 0) != 0;
+            is_open = send_all(on, &out) && await_frame(on, FRAME_PING, FRAME_ACK, 0) != 0;
         } else if (one[1].payload == NULL) {
-            goes_on = send_all(on, &out);
+            is_open = send_all(on, &out);
         }
     }
     nc_buf_deinit(&out);
-    return goes_on;
+    return is_open;
 }
 
 static void end(frame_server *server, size_t index) {
-    static const struct linger at_once = {.l_onoff = 1};
+    static const struct linger sends_body_immediately = {.l_onoff = 1};
     int fd = atomic_load(&server->connections[index]);
     if (server->ending == FRAME_FIN) {
         (void)shutdown(fd, SHUT_WR);
     } else if (server->ending == FRAME_RST) {
         atomic_store(&server->connections[index], -1);
-        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &sends_body_immediately, sizeof sends_body_immediately);
         (void)close(fd);
     }
 }
@@ -107,9 +107,9 @@ static void serve(wire on, frame_server *server, size_t index) {
     uint8_t preface[24];
     nc_buf out = nc_buf_init(HEAD_BYTES);
     append_frame(&out, &settings, 0);
-    bool goes_on = read_exactly(on, preface, sizeof preface) && send_all(on, &out);
+    bool is_open = read_exactly(on, preface, sizeof preface) && send_all(on, &out);
     nc_buf_deinit(&out);
-    uint32_t stream = goes_on ? await_frame(on, FRAME_HEADERS, 0, 0) : 0;
+    uint32_t stream = is_open ? await_frame(on, FRAME_HEADERS, 0, 0) : 0;
     if (server->upload_bytes > 0 && stream != 0) {
         stream = await_frame(on, FRAME_DATA, 0, server->upload_bytes);
     }
@@ -170,7 +170,7 @@ void frame_server_start(frame_server *server) {
     }
     if (server->is_secure) {
         server->context = SSL_CTX_new(TLS_server_method());
-        tls_peer_show_certificate(server->context);
+        tls_peer_present_certificate(server->context);
         SSL_CTX_set_alpn_select_cb(server->context, choose_http_2, NULL);
     }
     server->listener = listen_anywhere(&server->port, FRAME_ROWS);

@@ -71,9 +71,9 @@ enum { FRAME_ROWS = 8 };
 
 typedef struct frame_server {
     const frame *rows[FRAME_ROWS]; // one per connection, up to the first NULL
-    size_t upload_bytes;           // the replies begin after more than this number of body bytes; 0: after the head
+    size_t upload_bytes;           // the row begins after more bytes of the request body than this; 0: after its head
     frame_ending ending;
-    size_t cut_after; // bytes of the row to send, unless FRAME_WAITS; such a row has no PING
+    size_t cut_after; // unless FRAME_WAITS: only so many bytes of the row are sent, and it must not contain a PING
     bool is_secure;   // over TLS, with a self-signed certificate
     uint16_t port;    // out
     int listener;
@@ -86,7 +86,8 @@ typedef struct frame_server {
 
 /// Listens on a port that the kernel chooses, and serves on its own thread.
 void frame_server_start(frame_server *server);
-/// Returns true if a response head does not define the length of its body. Without TLS such a body is an error.
+/// Returns true if a response head has no Content-Length. Such a response needs TLS: over cleartext HTTP/2 the engine
+/// cannot see where its body ends, and reports an error.
 bool frame_is_open(const frame *head);
 /// Closes connections that the client keeps open. Then `served` and `was_reset` are final.
 void frame_server_stop(frame_server *server);

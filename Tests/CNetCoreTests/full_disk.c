@@ -14,7 +14,7 @@ static int open_noting(void *ctx, const char *path, int flags, mode_t mode) {
 
 static int close_noting(void *ctx, int fd) {
     full_disk *self = ctx;
-    int closed = fd; // Its number may be another file's the next moment.
+    int closed = fd; // After close(), another thread may get a file with this number.
     (void)atomic_compare_exchange_strong(&self->full_fd, &closed, -1);
     return self->system.close(self->system.ctx, fd);
 }

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/// A scenario with more failures than this would never end.
+/// If a scenario has more failure points than this, the test fails, because it would probably never end.
 #define MAX_FAILURE_POINTS 1000000u
 /// The time limit for a released engine to free itself.
 #ifndef SETTLE_MS
@@ -100,9 +100,13 @@ static void *curl_allocate_zeroed(size_t count, size_t bytes) {
 /// The default limit is 1,024; server and client of a test share a process.
 enum { MANY_DESCRIPTORS = 20000 };
 
-void harness_begin(void) {
+const nc_allocator *harness_allocator(void) {
     static const nc_allocator counting = {NULL, counted_allocate, counted_reallocate, counted_release};
-    nc_set_allocator(&counting);
+    return &counting;
+}
+
+void harness_begin(void) {
+    nc_set_allocator(harness_allocator());
     harness_allow_descriptors();
 }
 

@@ -26,6 +26,9 @@
 /// the library.
 void harness_begin(void);
 
+/// Returns the counting allocator, for a library that has its own hook.
+const nc_allocator *harness_allocator(void);
+
 /// Raises the process's limit of descriptors to the allowed maximum, or to 20,000 if that is lower.
 void harness_allow_descriptors(void);
 

@@ -5,14 +5,14 @@
 #include <string.h>
 
 /// The state of the file's parser between two tokens.
-typedef struct reading {
+typedef struct case_reader {
     json_vectors *file;
     size_t depth;
     size_t from;
     bool is_case; // reads one case's members, not the list of cases
-} reading;
+} case_reader;
 
-static void take_value(reading *read, size_t from, size_t end) {
+static void take_value(case_reader *read, size_t from, size_t end) {
     json_vectors *file = read->file;
     if (read->is_case) {
         file->values[file->count++] = nc_slice_make(file->text.data + from, end - from);
@@ -32,7 +32,7 @@ static size_t token_end(const json_vectors *file, const nc_json_token *token, si
 }
 
 static bool on_token(void *ctx, const nc_json_token *token) {
-    reading *read = ctx;
+    case_reader *read = ctx;
     json_vectors *file = read->file;
     bool ends = token->kind == NC_JSON_OBJECT_END || token->kind == NC_JSON_ARRAY_END;
     bool begins = token->kind == NC_JSON_OBJECT || token->kind == NC_JSON_ARRAY;
@@ -65,7 +65,7 @@ void json_vectors_open(json_vectors *file, const char *name) {
         nc_buf_append(&file->text, nc_slice_make(piece, got));
     }
     fclose(stream);
-    reading read = {.file = file};
+    case_reader read = {.file = file};
     nc_error err;
     if (nc_json_read(nc_buf_slice(&file->text), NULL, on_token, &read, NULL, &err) != NC_OK) {
         fail_msg("%s: %s", path, err.message);
@@ -78,7 +78,7 @@ bool json_vectors_next(json_vectors *file) {
     }
     const size_t *ends = (const size_t *)(void *)file->cases.data + 2 * file->next++;
     nc_slice text = nc_slice_make(file->text.data + ends[0], ends[1] - ends[0]);
-    reading read = {.file = file, .is_case = true};
+    case_reader read = {.file = file, .is_case = true};
     file->count = 0;
     file->names[0] = text; // where the case begins; names follow from 1 on
     assert_status(nc_json_read(text, NULL, on_token, &read, NULL, NULL), NC_OK);

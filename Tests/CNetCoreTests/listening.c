@@ -27,13 +27,13 @@ int listen_anywhere(uint16_t *port, int backlog) {
 
 full_listener full_listener_start(uint32_t address, uint16_t port) {
     full_listener full = {0};
-    struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(address), .sin_port = htons(port)};
-    full.listener = listen_at(&place, 0);
-    full.port = ntohs(place.sin_port);
+    struct sockaddr_in address_in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(address), .sin_port = htons(port)};
+    full.listener = listen_at(&address_in, 0);
+    full.port = ntohs(address_in.sin_port);
     for (size_t i = 0; i < sizeof full.waiting / sizeof *full.waiting; i++) {
         full.waiting[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         assert_true(full.waiting[i] >= 0);
-        (void)connect(full.waiting[i], (struct sockaddr *)&place, sizeof place);
+        (void)connect(full.waiting[i], (struct sockaddr *)&address_in, sizeof address_in);
     }
     return full;
 }

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 /// A request message under construction.
-typedef struct order {
+typedef struct netlink_request {
     struct nlmsghdr header;
     uint8_t rest[512];
-} order;
+} netlink_request;
 
 static void write_file(const char *path, const char *text) {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -47,16 +47,17 @@ bool netns_enter(void) {
     return false;
 }
 
-/* --- orders --- */
+/* --- requests --- */
 
-static order order_make(uint16_t type, uint16_t flags, const void *head, size_t size) {
-    order made = {.header = {.nlmsg_type = type, .nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags)}};
+static netlink_request netlink_request_make(uint16_t type, uint16_t flags, const void *head, size_t size) {
+    netlink_request made = {
+        .header = {.nlmsg_type = type, .nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags)}};
     made.header.nlmsg_len = (uint32_t)NLMSG_LENGTH(size);
     memcpy(made.rest, head, size);
     return made;
 }
 
-static size_t add(order *made, uint16_t type, const void *value, size_t length) {
+static size_t add(netlink_request *made, uint16_t type, const void *value, size_t length) {
     size_t at = NLMSG_ALIGN(made->header.nlmsg_len);
     struct rtattr head = {.rta_type = type, .rta_len = (uint16_t)RTA_LENGTH(length)};
     assert_true(at + RTA_SPACE(length) <= sizeof *made);
@@ -70,14 +71,14 @@ static size_t add(order *made, uint16_t type, const void *value, size_t length) 
 }
 
 /// Closes a nested attribute.
-static void nest_end(order *made, size_t at) {
+static void nest_end(netlink_request *made, size_t at) {
     uint16_t length = (uint16_t)(made->header.nlmsg_len - at);
     memcpy((uint8_t *)made + at, &length, sizeof length);
 }
 
 /// Sends a request and waits until the kernel has executed it.
-static void carry_out(const order *made, const char *what) {
-    // One for all orders; it is made in the test's own namespace.
+static void send_and_wait(const netlink_request *made, const char *what) {
+    // One socket for all requests, created in the test's own namespace.
     static int fd = -1;
     fd = fd >= 0 ? fd : socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     struct {
@@ -103,7 +104,7 @@ static int index_of(const char *name) {
 
 void netns_add_pair(const char *name, const char *peer) {
     const struct ifinfomsg head = {.ifi_family = AF_UNSPEC};
-    order made = order_make(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof head);
+    netlink_request made = netlink_request_make(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof head);
     add(&made, IFLA_IFNAME, name, strlen(name) + 1);
     size_t information = add(&made, IFLA_LINKINFO, NULL, 0);
     add(&made, IFLA_INFO_KIND, "veth", 5);
@@ -113,38 +114,38 @@ void netns_add_pair(const char *name, const char *peer) {
     nest_end(&made, other);
     nest_end(&made, data);
     nest_end(&made, information);
-    carry_out(&made, "adding a pair");
+    send_and_wait(&made, "adding a pair");
 }
 
 int netns_add_tun(const char *name, bool is_tap) {
     int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
-    struct ifreq wish = {.ifr_flags = (short)((is_tap ? IFF_TAP : IFF_TUN) | IFF_NO_PI)};
+    struct ifreq interface = {.ifr_flags = (short)((is_tap ? IFF_TAP : IFF_TUN) | IFF_NO_PI)};
     assert_true(fd >= 0);
-    (void)snprintf(wish.ifr_name, sizeof wish.ifr_name, "%s", name);
-    assert_int_equal(ioctl(fd, TUNSETIFF, &wish), 0);
+    (void)snprintf(interface.ifr_name, sizeof interface.ifr_name, "%s", name);
+    assert_int_equal(ioctl(fd, TUNSETIFF, &interface), 0);
     return fd;
 }
 
 void netns_delete(const char *name) {
     const struct ifinfomsg head = {.ifi_index = index_of(name)};
-    order made = order_make(RTM_DELLINK, 0, &head, sizeof head);
-    carry_out(&made, "deleting a link");
+    netlink_request made = netlink_request_make(RTM_DELLINK, 0, &head, sizeof head);
+    send_and_wait(&made, "deleting a link");
 }
 
 void netns_set(const char *name, bool is_up) {
     const struct ifinfomsg head = {.ifi_index = index_of(name), .ifi_flags = is_up ? IFF_UP : 0, .ifi_change = IFF_UP};
-    order made = order_make(RTM_NEWLINK, 0, &head, sizeof head);
-    carry_out(&made, is_up ? "setting a link up" : "setting a link down");
+    netlink_request made = netlink_request_make(RTM_NEWLINK, 0, &head, sizeof head);
+    send_and_wait(&made, is_up ? "setting a link up" : "setting a link down");
 }
 
 static bool is_running(const char *name) {
-    struct ifreq wish = {.ifr_flags = 0};
+    struct ifreq interface = {.ifr_flags = 0};
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    (void)snprintf(wish.ifr_name, sizeof wish.ifr_name, "%s", name);
+    (void)snprintf(interface.ifr_name, sizeof interface.ifr_name, "%s", name);
     assert_true(fd >= 0);
-    assert_int_equal(ioctl(fd, SIOCGIFFLAGS, &wish), 0);
+    assert_int_equal(ioctl(fd, SIOCGIFFLAGS, &interface), 0);
     close(fd);
-    return (wish.ifr_flags & IFF_RUNNING) != 0;
+    return (interface.ifr_flags & IFF_RUNNING) != 0;
 }
 
 void netns_await_running(const char *name) {
@@ -163,9 +164,9 @@ void netns_await_running(const char *name) {
 
 void netns_rename(const char *name, const char *to) {
     const struct ifinfomsg head = {.ifi_index = index_of(name)};
-    order made = order_make(RTM_NEWLINK, 0, &head, sizeof head);
+    netlink_request made = netlink_request_make(RTM_NEWLINK, 0, &head, sizeof head);
     add(&made, IFLA_IFNAME, to, strlen(to) + 1);
-    carry_out(&made, "renaming a link");
+    send_and_wait(&made, "renaming a link");
 }
 
 /* --- addresses and routes --- */
@@ -177,26 +178,27 @@ static size_t parse(const char *text, uint8_t *family, uint8_t bytes[16]) {
     return is_six ? 16 : 4;
 }
 
-static void order_address(uint16_t type, const char *name, const char *address, uint8_t prefix_bits) {
+static void change_address(uint16_t type, const char *name, const char *address, uint8_t prefix_bits) {
     uint8_t bytes[16];
     struct ifaddrmsg head = {
         .ifa_prefixlen = prefix_bits, .ifa_index = (uint32_t)index_of(name), .ifa_flags = IFA_F_NODAD};
     size_t length = parse(address, &head.ifa_family, bytes);
-    order made = order_make(type, type == RTM_NEWADDR ? NLM_F_CREATE | NLM_F_EXCL : 0, &head, sizeof head);
+    netlink_request made =
+        netlink_request_make(type, type == RTM_NEWADDR ? NLM_F_CREATE | NLM_F_EXCL : 0, &head, sizeof head);
     add(&made, IFA_LOCAL, bytes, length);
     add(&made, IFA_ADDRESS, bytes, length);
-    carry_out(&made, "an address");
+    send_and_wait(&made, "an address");
 }
 
 void netns_add_address(const char *name, const char *address, uint8_t prefix_bits) {
-    order_address(RTM_NEWADDR, name, address, prefix_bits);
+    change_address(RTM_NEWADDR, name, address, prefix_bits);
 }
 
 void netns_remove_address(const char *name, const char *address, uint8_t prefix_bits) {
-    order_address(RTM_DELADDR, name, address, prefix_bits);
+    change_address(RTM_DELADDR, name, address, prefix_bits);
 }
 
-static void order_route(uint16_t type, const netns_route *route) {
+static void change_route(uint16_t type, const netns_route *route) {
     uint8_t bytes[16];
     struct rtmsg head = {
         .rtm_dst_len = route->prefix_bits,
@@ -207,7 +209,7 @@ static void order_route(uint16_t type, const netns_route *route) {
     uint32_t table = route->table == 0 ? RT_TABLE_MAIN : route->table;
     size_t length = parse(route->destination == NULL ? "0.0.0.0" : route->destination, &head.rtm_family, bytes);
     uint16_t creates = (uint16_t)(NLM_F_CREATE | (route->replaces ? NLM_F_REPLACE : NLM_F_EXCL));
-    order made = order_make(type, type == RTM_NEWROUTE ? creates : 0, &head, sizeof head);
+    netlink_request made = netlink_request_make(type, type == RTM_NEWROUTE ? creates : 0, &head, sizeof head);
     add(&made, RTA_TABLE, &table, sizeof table);
     if (route->prefix_bits > 0) {
         add(&made, RTA_DST, bytes, length);
@@ -222,13 +224,13 @@ static void order_route(uint16_t type, const netns_route *route) {
     if (route->metric != 0) {
         add(&made, RTA_PRIORITY, &route->metric, sizeof route->metric);
     }
-    carry_out(&made, "a route");
+    send_and_wait(&made, "a route");
 }
 
 void netns_add_route(const netns_route *route) {
-    order_route(RTM_NEWROUTE, route);
+    change_route(RTM_NEWROUTE, route);
 }
 
 void netns_remove_route(const netns_route *route) {
-    order_route(RTM_DELROUTE, route);
+    change_route(RTM_DELROUTE, route);
 }

@@ -89,7 +89,7 @@ nc_params parameter_copy(const nc_params_item *item, const nc_params_item *sets)
 }
 
 /// Returns the index of a word in an array that ends with NULL.
-static unsigned place_of(nc_slice word, const char *const words[]) {
+static unsigned index_in(nc_slice word, const char *const words[]) {
     for (unsigned i = 0; words[i] != NULL; i++) {
         if (nc_slice_is_equal(word, nc_slice_of(words[i]))) {
             return i;
@@ -101,7 +101,7 @@ static unsigned place_of(nc_slice word, const char *const words[]) {
 
 static unsigned choice(const nc_params_item *options, const char *name, const char *const words[]) {
     nc_params_item item;
-    return options != NULL && parameter_field(options, name, &item) ? place_of(item.content, words) : 0;
+    return options != NULL && parameter_field(options, name, &item) ? index_in(item.content, words) : 0;
 }
 
 nc_query_options parameter_options(const nc_params_item *options) {

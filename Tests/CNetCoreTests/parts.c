@@ -42,7 +42,7 @@ void parts_expect_failure(nc_multipart_reader *reader, nc_status status, const c
     assert_int_equal(parts_read(reader, &out, 16), NC_PULL_FAIL);
     assert_status(nc_multipart_reader_error(reader, &err), status);
     assert_non_null(strstr(err.message, part));
-    assert_int_equal(nc_multipart_read(reader, 0, &byte, 1, &filled), NC_PULL_FAIL); // for good
+    assert_int_equal(nc_multipart_read(reader, 0, &byte, 1, &filled), NC_PULL_FAIL); // the failure is permanent
     assert_int_equal(filled, 0);
     nc_buf_deinit(&out);
 }

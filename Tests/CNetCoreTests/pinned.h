@@ -23,12 +23,12 @@ void pinned_start_around(pinned *p, const nct_server_options *more);
 void pinned_stop(pinned *p);
 
 /// Returns the options of another server with the same chain.
-nct_server_options pinned_showing(pinned *p);
+nct_server_options pinned_server_options(pinned *p);
 /// Sets rule `index` to pin this key for these hosts, and makes it the last rule.
-void pinned_rule(pinned *p, size_t index, const char *hosts, const nct_made *key);
+void pinned_rule(pinned *p, size_t index, const char *hosts, const nct_test_certificate *key);
 /// Requests /t at localhost under the current policy.
-answer pinned_ask(pinned *p);
+answer pinned_get(pinned *p);
 /// Requests a path. A host that ends in ".test" resolves to 127.0.0.1.
-answer pinned_ask_at(pinned *p, const char *host, const char *path);
+answer pinned_get_at(pinned *p, const char *host, const char *path);
 
 #endif

@@ -54,13 +54,13 @@ int raw_dial(const nct_server *server) {
     return raw_dial_port(nct_server_port(server));
 }
 
-void raw_say(int fd, const char *text) {
+void raw_send(int fd, const char *text) {
     assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
 }
 
-int raw_ask(const nct_server *server, const char *request) {
+int raw_request(const nct_server *server, const char *request) {
     int fd = raw_dial(server);
-    raw_say(fd, request);
+    raw_send(fd, request);
     return fd;
 }
 

@@ -32,9 +32,9 @@ int raw_dial_port(uint16_t port);
 /// Connects to a server.
 int raw_dial(const nct_server *server);
 /// Sends a text.
-void raw_say(int fd, const char *text);
+void raw_send(int fd, const char *text);
 /// Sends a request on a new connection.
-int raw_ask(const nct_server *server, const char *request);
+int raw_request(const nct_server *server, const char *request);
 /// Fails unless exactly these bytes arrive next.
 void raw_expect_bytes(int fd, const void *bytes, size_t length);
 /// Fails unless exactly this text arrives next.

@@ -12,14 +12,14 @@
 
 enum { UPLOAD_BYTES = 60000, PAGE_BYTES = 30000, PULL_BYTES = 9000, MAX_RESTS = 2 };
 
-static const char *const names[SCRIPTED_PARTS] = {"pulled", "filed",   "digest",  "zipped", "returned",
-                                                  "tunnel", "limited", "refused", "hunted"};
+static const char *const names[SCENARIO_TRANSFERS] = {"pulled", "filed",   "digest",  "zipped", "returned",
+                                                      "tunnel", "limited", "refused", "hunted"};
 
-const char *scripted_name(scripted_kind kind) {
-    return kind < SCRIPTED_PARTS ? names[kind] : "none";
+const char *scenario_name(scenario_kind kind) {
+    return kind < SCENARIO_TRANSFERS ? names[kind] : "none";
 }
 
-/* --- the stage --- */
+/* --- servers and files --- */
 
 static void write_file(const char *path, nc_slice bytes) {
     FILE *file = fopen(path, "wb");
@@ -38,7 +38,7 @@ static nc_buf pattern(size_t length, bool is_page) {
 }
 
 /// Scripts the replies that every exchange shares.
-static void script_for_good(scripted_stage *stage) {
+static void script_for_good(scenario_servers *stage) {
     const nct_reply page = {.pattern_length = PAGE_BYTES,
                             .chunk_bytes = 5000,
                             .headers = "Set-Cookie: a=1; Max-Age=1000\r\n",
@@ -60,15 +60,15 @@ static void script_for_good(scripted_stage *stage) {
     assert_int_equal(nct_server_script(stage->plain, "/echo", &echo), 0);
 }
 
-void scripted_set(scripted_stage *stage) {
-    *stage = (scripted_stage){.directory = "/tmp/netcore-scripted-XXXXXX"};
+void scenario_start(scenario_servers *stage) {
+    *stage = (scenario_servers){.directory = "/tmp/netcore-scripted-XXXXXX"};
     assert_non_null(mkdtemp(stage->directory));
     (void)snprintf(stage->upload_path, sizeof stage->upload_path, "%s/upload", stage->directory);
     (void)snprintf(stage->saved_path, sizeof stage->saved_path, "%s/saved", stage->directory);
     (void)snprintf(stage->jar_path, sizeof stage->jar_path, "%s/jar", stage->directory);
     stage->upload = pattern(UPLOAD_BYTES, false);
     stage->page = pattern(PAGE_BYTES, true);
-    stage->zipped = coded_deflate(nc_buf_slice(&stage->upload), CODED_GZIP);
+    stage->zipped = encoded_deflate(nc_buf_slice(&stage->upload), ENCODED_GZIP);
     write_file(stage->upload_path, nc_buf_slice(&stage->upload));
     stage->plain = torture_start(NCT_PLAIN);
     stage->tls = torture_start(NCT_TLS_VALID);
@@ -77,7 +77,7 @@ void scripted_set(scripted_stage *stage) {
     script_for_good(stage);
 }
 
-void scripted_strike(scripted_stage *stage) {
+void scenario_stop(scenario_servers *stage) {
     nc_trust_release(stage->trust);
     nct_proxy_stop(stage->proxy);
     nct_server_stop(stage->tls);
@@ -91,9 +91,9 @@ void scripted_strike(scripted_stage *stage) {
     assert_int_equal(rmdir(stage->directory), 0);
 }
 
-nc_engine *scripted_engine(const scripted_stage *stage, nc_trace trace, nc_loop_client client) {
+nc_engine *scenario_engine(const scenario_servers *stage, nc_trace trace, nc_loop_client client) {
     nc_engine *engine = NULL;
-    // With the cookie already in the jar, the engine would not pass the point at which the jar changes.
+    // If the jar already had the cookie, it would not change, and the engine would not pass that trace point.
     (void)unlink(stage->jar_path);
     const nc_engine_options options = {.trust = stage->trust,
                                        .cookies = NC_COOKIES_FILE,
@@ -107,11 +107,11 @@ nc_engine *scripted_engine(const scripted_stage *stage, nc_trace trace, nc_loop_
 /* --- callbacks on the loop thread --- */
 
 static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
-    scripted_part *part = ctx;
+    scenario_transfer *part = ctx;
     nc_slice all = nc_buf_slice(&part->stage->upload);
     if (part->sent >= all.length / 2 && !part->has_been_late) {
         part->has_been_late = true;
-        nc_engine_resume(part->engine, id); // It is read after this call.
+        nc_engine_resume(part->engine, id); // The loop reads the command after this callback.
         return NC_PULL_LATER;
     }
     size_t left = all.length - part->sent;
@@ -123,76 +123,76 @@ static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacit
     return part->sent == all.length ? NC_PULL_END : NC_PULL_MORE;
 }
 
-static bool rewind_source(void *ctx, nc_transfer_id id) {
-    scripted_part *part = ctx;
+static bool rewind_source(void *ctx, nc_transfer_id id, uint64_t offset) {
+    scenario_transfer *part = ctx;
     (void)id;
-    part->sent = 0;
+    part->sent = offset;
     return true;
 }
 
-static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
-    scripted_part *part = ctx;
+static nc_action on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    scenario_transfer *part = ctx;
     nc_slice all = nc_buf_slice(&part->stage->upload);
     if (bytes.length > all.length - part->received ||
         memcmp(bytes.data, all.data + part->received, bytes.length) != 0) {
         part->is_wrong = true;
-        return NC_STOP;
+        return NC_ACTION_STOP;
     }
     part->received += bytes.length;
     if (part->rests < MAX_RESTS) {
         part->rests++;
         nc_engine_resume(part->engine, id);
-        return NC_PAUSE;
+        return NC_ACTION_PAUSE;
     }
-    return NC_CONTINUE;
+    return NC_ACTION_CONTINUE;
 }
 
 /* --- the parts --- */
 
-static const char *const paths[SCRIPTED_PARTS] = {
-    [SCRIPTED_PULLED] = "/moved",    [SCRIPTED_FILED] = "/echo",      [SCRIPTED_DIGEST] = "/secret",
-    [SCRIPTED_ZIPPED] = "/zipped",   [SCRIPTED_RETURNED] = "/zipped", [SCRIPTED_TUNNEL] = "/page",
-    [SCRIPTED_LIMITED] = "/stalled", [SCRIPTED_HUNTED] = "/stalled",  [SCRIPTED_REFUSED] = "/downgrade",
+static const char *const paths[SCENARIO_TRANSFERS] = {
+    [SCENARIO_PULLED] = "/moved",    [SCENARIO_FILED] = "/echo",        [SCENARIO_DIGEST] = "/secret",
+    [SCENARIO_ZIPPED] = "/zipped",   [SCENARIO_RETURNED] = "/zipped",   [SCENARIO_TUNNEL] = "/page",
+    [SCENARIO_LIMITED] = "/stalled", [SCENARIO_CANCELLED] = "/stalled", [SCENARIO_REFUSED] = "/downgrade",
 };
 
-static bool is_tls(scripted_kind kind) {
-    return kind == SCRIPTED_PULLED || kind == SCRIPTED_ZIPPED || kind == SCRIPTED_TUNNEL || kind == SCRIPTED_REFUSED;
+static bool is_tls(scenario_kind kind) {
+    return kind == SCENARIO_PULLED || kind == SCENARIO_ZIPPED || kind == SCENARIO_TUNNEL || kind == SCENARIO_REFUSED;
 }
 
-static bool is_read_piecewise(scripted_kind kind) {
-    return kind == SCRIPTED_ZIPPED || kind == SCRIPTED_RETURNED;
+static bool is_read_piecewise(scenario_kind kind) {
+    return kind == SCENARIO_ZIPPED || kind == SCENARIO_RETURNED;
 }
 
-static void describe(nc_request *request, scripted_part *part, const nc_proxy *proxy) {
-    const scripted_stage *stage = part->stage;
+static void describe(nc_request *request, scenario_transfer *part, const nc_proxy *proxy) {
+    const scenario_servers *stage = part->stage;
     switch (part->kind) {
-    case SCRIPTED_PULLED:
+    case SCENARIO_PULLED:
         request->method = nc_slice_of("POST");
-        request->body_source = (nc_body_source){.ctx = part, .pull = pull, .rewind = rewind_source};
+        request->body_source = (nc_body_source){.ctx = part, .pull = pull, .seek = rewind_source};
         request->body_length = stage->upload.length;
         break;
-    case SCRIPTED_FILED:
+    case SCENARIO_FILED:
         request->method = nc_slice_of("PUT");
         request->body_file = nc_slice_of(stage->upload_path);
         request->save_path = nc_slice_of(stage->saved_path);
         request->proxy = proxy;
         break;
-    case SCRIPTED_DIGEST:
+    case SCENARIO_DIGEST:
         request->credentials =
             (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
         break;
-    case SCRIPTED_RETURNED:
+    case SCENARIO_RETURNED:
         request->method = nc_slice_of("POST");
         request->body_file = nc_slice_of(stage->upload_path);
         request->accepts_codings = true;
         break;
-    case SCRIPTED_ZIPPED:
+    case SCENARIO_ZIPPED:
         request->accepts_codings = true;
         break;
-    case SCRIPTED_TUNNEL:
+    case SCENARIO_TUNNEL:
         request->proxy = proxy;
         break;
-    case SCRIPTED_LIMITED:
+    case SCENARIO_LIMITED:
         request->limits.first_byte_ms = 1;
         break;
     default:
@@ -200,10 +200,10 @@ static void describe(nc_request *request, scripted_part *part, const nc_proxy *p
     }
 }
 
-static bool submit(scripted_part *part) {
+static bool submit(scenario_transfer *part) {
     char url[TORTURE_URL_BYTES];
     char proxy_url[TORTURE_URL_BYTES];
-    const scripted_stage *stage = part->stage;
+    const scenario_servers *stage = part->stage;
     (void)snprintf(proxy_url, sizeof proxy_url, "http://127.0.0.1:%u", nct_proxy_port(stage->proxy));
     const nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of(proxy_url)};
     bool is_secure = is_tls(part->kind);
@@ -215,7 +215,7 @@ static bool submit(scripted_part *part) {
     return nc_engine_submit(part->engine, &request, &sink, &part->id, NULL) == NC_OK;
 }
 
-size_t scripted_begin(scripted_stage *stage, nc_engine *engine, scripted_part parts[SCRIPTED_PARTS]) {
+size_t scenario_submit(scenario_servers *stage, nc_engine *engine, scenario_transfer parts[SCENARIO_TRANSFERS]) {
     const nct_reply challenge[] = {
         {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n"},
         {.body = "in", .body_length = 2},
@@ -224,9 +224,9 @@ size_t scripted_begin(scripted_stage *stage, nc_engine *engine, scripted_part pa
     nct_server_forget(stage->plain);
     nct_server_forget(stage->tls);
     size_t count = 0;
-    for (; count < SCRIPTED_PARTS; count++) {
-        scripted_part *part = &parts[count];
-        *part = (scripted_part){.stage = stage, .engine = engine, .kind = (scripted_kind)count};
+    for (; count < SCENARIO_TRANSFERS; count++) {
+        scenario_transfer *part = &parts[count];
+        *part = (scenario_transfer){.stage = stage, .engine = engine, .kind = (scenario_kind)count};
         part->fetch.keeps_response = true;
         if (!submit(part)) {
             break;
@@ -235,27 +235,27 @@ size_t scripted_begin(scripted_stage *stage, nc_engine *engine, scripted_part pa
     return count;
 }
 
-void scripted_part_deinit(scripted_part *part) {
+void scenario_transfer_deinit(scenario_transfer *part) {
     nc_response_release(part->fetch.response);
     part->fetch.response = NULL;
 }
 
 /* --- expected results --- */
 
-static nc_status expected_status(scripted_kind kind) {
+static nc_status expected_status(scenario_kind kind) {
     switch (kind) {
-    case SCRIPTED_LIMITED:
+    case SCENARIO_LIMITED:
         return NC_ERR_FIRST_BYTE_TIMED_OUT;
-    case SCRIPTED_REFUSED:
+    case SCENARIO_REFUSED:
         return NC_ERR_REDIRECT_REFUSED;
-    case SCRIPTED_HUNTED:
+    case SCENARIO_CANCELLED:
         return NC_ERR_CANCELLED;
     default:
         return NC_OK;
     }
 }
 
-static bool is_saved_whole(const scripted_stage *stage) {
+static bool is_saved_whole(const scenario_servers *stage) {
     static uint8_t bytes[UPLOAD_BYTES + 1];
     FILE *file = fopen(stage->saved_path, "rb");
     if (file == NULL) {
@@ -266,27 +266,27 @@ static bool is_saved_whole(const scripted_stage *stage) {
     return nc_slice_is_equal(nc_slice_make(bytes, length), nc_buf_slice(&stage->upload));
 }
 
-static bool is_right(const scripted_part *part) {
+static bool is_right(const scenario_transfer *part) {
     const nc_response *response = part->fetch.response;
     nc_slice body = nc_response_body(response);
     if (nc_response_status(response) != 200 || part->is_wrong) {
         return false;
     }
     switch (part->kind) {
-    case SCRIPTED_PULLED:
+    case SCENARIO_PULLED:
         return nc_response_hop_count(response) == 2 && nc_slice_is_equal(body, nc_buf_slice(&part->stage->page));
-    case SCRIPTED_TUNNEL:
+    case SCENARIO_TUNNEL:
         return nc_slice_is_equal(body, nc_buf_slice(&part->stage->page));
-    case SCRIPTED_FILED:
+    case SCENARIO_FILED:
         return is_saved_whole(part->stage);
-    case SCRIPTED_DIGEST:
+    case SCENARIO_DIGEST:
         return nc_slice_is_equal(body, nc_slice_of("in"));
     default:
         return part->received == part->stage->upload.length;
     }
 }
 
-void scripted_check(const scripted_part *part, bool may_be_cancelled, const char *when) {
+void scenario_check(const scenario_transfer *part, bool may_be_cancelled, const char *when) {
     nc_status status = part->fetch.status;
     const char *name = names[part->kind];
     size_t ends = atomic_load(&part->fetch.done_count);
@@ -305,7 +305,7 @@ void scripted_check(const scripted_part *part, bool may_be_cancelled, const char
     }
 }
 
-void scripted_check_files(const scripted_stage *stage) {
+void scenario_check_files(const scenario_servers *stage) {
     DIR *directory = opendir(stage->directory);
     assert_non_null(directory);
     for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {

@@ -1,32 +1,32 @@
 /// The scripted exchange: one transfer for each feature of the engine, all concurrent, and the expected results.
 ///
-///     scripted_stage stage;
-///     scripted_part parts[SCRIPTED_PARTS];
-///     scripted_set(&stage);
-///     scripted_begin(&stage, engine, parts);      // submits all
-///     scripted_check(&parts[i], false, "");       // after its end
-///     scripted_strike(&stage);
+///     scenario_servers stage;
+///     scenario_transfer parts[SCENARIO_TRANSFERS];
+///     scenario_start(&stage);
+///     scenario_submit(&stage, engine, parts);      // submits all
+///     scenario_check(&parts[i], false, "");       // after its end
+///     scenario_stop(&stage);
 #ifndef NETCORE_TEST_SCRIPTED_H
 #define NETCORE_TEST_SCRIPTED_H
 
 #include "torture.h"
 
 /// The transfers of the exchange.
-typedef enum scripted_kind {
-    SCRIPTED_PULLED,   // POST over TLS from a source that is empty once, redirected with its body, trailers
-    SCRIPTED_FILED,    // PUT of a file through a proxy, the response saved to another
-    SCRIPTED_DIGEST,   // a 401 with a challenge
-    SCRIPTED_ZIPPED,   // gzip over TLS, to a reader that pauses twice
-    SCRIPTED_RETURNED, // sends a file, receives gzip, to a reader that pauses twice
-    SCRIPTED_TUNNEL,   // TLS through CONNECT
-    SCRIPTED_LIMITED,  // a server that never responds, and a limit of one millisecond
-    SCRIPTED_REFUSED,  // a redirect from https to http
-    SCRIPTED_HUNTED,   // a server that never responds, and a cancel
-    SCRIPTED_PARTS,
-} scripted_kind;
+typedef enum scenario_kind {
+    SCENARIO_PULLED,    // POST over TLS from a source that is empty once, redirected with its body, trailers
+    SCENARIO_FILED,     // PUT of a file through a proxy, the response saved to another
+    SCENARIO_DIGEST,    // a 401 with a challenge
+    SCENARIO_ZIPPED,    // gzip over TLS, to a reader that pauses twice
+    SCENARIO_RETURNED,  // sends a file, receives gzip, to a reader that pauses twice
+    SCENARIO_TUNNEL,    // TLS through CONNECT
+    SCENARIO_LIMITED,   // a server that never responds, and a limit of one millisecond
+    SCENARIO_REFUSED,   // a redirect from https to http
+    SCENARIO_CANCELLED, // a server that never responds, and a cancel
+    SCENARIO_TRANSFERS,
+} scenario_kind;
 
 /// Servers and files, shared by any number of exchanges.
-typedef struct scripted_stage {
+typedef struct scenario_servers {
     nct_server *plain;
     nct_server *tls;
     nct_proxy *proxy;
@@ -38,46 +38,46 @@ typedef struct scripted_stage {
     char upload_path[96];
     char saved_path[96];
     char jar_path[96];
-} scripted_stage;
+} scenario_servers;
 
 /// One transfer of an exchange.
-typedef struct scripted_part {
+typedef struct scenario_transfer {
     torture_fetch fetch; // first, because it is also the context of torture_sink()
-    scripted_stage *stage;
+    scenario_servers *stage;
     nc_engine *engine;
-    scripted_kind kind;
+    scenario_kind kind;
     nc_transfer_id id;
     size_t sent;
     bool has_been_late;
     uint32_t rests;
     size_t received;
     bool is_wrong;
-} scripted_part;
+} scenario_transfer;
 
 /// Starts the servers and writes the files.
-void scripted_set(scripted_stage *stage);
-/// Undoes scripted_set().
-void scripted_strike(scripted_stage *stage);
+void scenario_start(scenario_servers *stage);
+/// Undoes scenario_start().
+void scenario_stop(scenario_servers *stage);
 
 /// Starts an engine for the exchange with its policy and a file of cookies. The caller provides the trace and the
 /// client.
-nc_engine *scripted_engine(const scripted_stage *stage, nc_trace trace, nc_loop_client client);
+nc_engine *scenario_engine(const scenario_servers *stage, nc_trace trace, nc_loop_client client);
 
 /// Scripts the servers again and submits all parts. Each ends with an on_done for its `fetch`.
 ///
 /// Returns the number of accepted parts, from the first. It is below the total only if memory ran out.
-size_t scripted_begin(scripted_stage *stage, nc_engine *engine, scripted_part parts[SCRIPTED_PARTS]);
+size_t scenario_submit(scenario_servers *stage, nc_engine *engine, scenario_transfer parts[SCENARIO_TRANSFERS]);
 
 /// Fails unless the part ended correctly. `may_be_cancelled` allows a cancel by another thread; `when` is for the
 /// message.
-void scripted_check(const scripted_part *part, bool may_be_cancelled, const char *when);
+void scenario_check(const scenario_transfer *part, bool may_be_cancelled, const char *when);
 /// Releases the part.
-void scripted_part_deinit(scripted_part *part);
+void scenario_transfer_deinit(scenario_transfer *part);
 
 /// Fails unless the stage's directory has only the expected files. Removes the saved ones.
-void scripted_check_files(const scripted_stage *stage);
+void scenario_check_files(const scenario_servers *stage);
 
 /// Returns the part's name, for messages.
-const char *scripted_name(scripted_kind kind);
+const char *scenario_name(scenario_kind kind);
 
 #endif

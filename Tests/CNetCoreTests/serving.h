@@ -14,8 +14,8 @@
 
 typedef struct serving {
     pid_t process;
-    FILE *orders;
-    FILE *answers;
+    FILE *commands;
+    FILE *results;
     unsigned plain_port;
     unsigned tls_port;
     nc_trust *trust;
@@ -25,7 +25,7 @@ typedef struct serving {
 /// Starts the process. Fails the test on an error. Call it before the first engine, because it forks.
 void serving_start(serving *servers);
 /// Sends a command, such as "release", and waits until it is done. See programs/serve.c.
-bool serving_obey(serving *servers, const char *order);
+bool serving_command(serving *servers, const char *order);
 /// Ends the process.
 void serving_stop(serving *servers);
 

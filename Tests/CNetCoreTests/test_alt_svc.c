@@ -1,7 +1,7 @@
 /// The Alt-Svc cache: fields, alternative services, and the text format (RFC 7838).
 #include "harness.h"
 
-#include "net/alt_svc.h"
+#include "http/alt_svc.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,19 +9,19 @@
 static const int64_t now_s = 1800000000; // 2027-01-15 08:00:00
 enum { ANY = NC_ALT_HTTP_1_1 | NC_ALT_HTTP_2 | NC_ALT_HTTP_3 };
 
-static nc_alt_place place(const char *host, uint16_t port) {
-    nc_alt_place out;
-    assert_true(nc_alt_place_make(&out, nc_slice_of(host), port));
+static nc_alt_svc_endpoint place(const char *host, uint16_t port) {
+    nc_alt_svc_endpoint out;
+    assert_true(nc_alt_svc_endpoint_make(&out, nc_slice_of(host), port));
     return out;
 }
 
-static bool note(nc_alt_svc *list, const char *host, const char *field) {
-    nc_alt_place origin = place(host, 443);
-    return nc_alt_svc_note(list, &origin, nc_slice_of(field), now_s);
+static bool record_field(nc_alt_svc *list, const char *host, const char *field) {
+    nc_alt_svc_endpoint origin = place(host, 443);
+    return nc_alt_svc_record(list, &origin, nc_slice_of(field), now_s);
 }
 
 static const nc_alternative *find(const nc_alt_svc *list, const char *host, int protocols, int64_t at_s) {
-    nc_alt_place origin = place(host, 443);
+    nc_alt_svc_endpoint origin = place(host, 443);
     return nc_alt_svc_find(list, &origin, (uint8_t)protocols, at_s);
 }
 
@@ -31,18 +31,18 @@ static const char *shown(const nc_alt_svc *list) {
     size_t length = 0;
     text[0] = '\0';
     for (size_t i = 0; i < list->count && length < sizeof text; i++) {
-        const nc_alternative *one = list->items[i];
+        const nc_alternative *one = nc_alt_svc_at(list, i);
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %s:%u+%lld%s", i > 0 ? ", " : "",
                                    one->protocol == NC_ALT_HTTP_3   ? "h3"
                                    : one->protocol == NC_ALT_HTTP_2 ? "h2"
                                                                     : "h1",
-                                   one->place.host, (unsigned)one->place.port, (long long)(one->until_s - now_s),
-                                   one->is_persistent ? " for good" : "");
+                                   one->endpoint.host, (unsigned)one->endpoint.port,
+                                   (long long)(one->entry.until_s - now_s), one->is_persistent ? " for good" : "");
     }
     return text;
 }
 
-static void alt_svc__a_field_is_taken_as_the_grammar_says_or_not_at_all(void **state) {
+static void alt_svc__a_malformed_field_is_ignored(void **state) {
     static const struct {
         const char *field;
         const char *shown; // NULL: nothing is accepted, and known entries stay
@@ -92,8 +92,8 @@ static void alt_svc__a_field_is_taken_as_the_grammar_says_or_not_at_all(void **s
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         nc_alt_svc list = {0};
-        assert_true(note(&list, "a.example", "h2=\"before.example:1\"; ma=7"));
-        bool is_taken = note(&list, "a.example", rows[i].field);
+        assert_true(record_field(&list, "a.example", "h2=\"before.example:1\"; ma=7"));
+        bool is_taken = record_field(&list, "a.example", rows[i].field);
         const char *expected = rows[i].shown != NULL ? rows[i].shown : "h2 before.example:1+7";
         if (is_taken != (rows[i].shown != NULL) || strcmp(shown(&list), expected) != 0) {
             fail_msg("'%s' is taken as '%s'", rows[i].field, shown(&list));
@@ -102,70 +102,70 @@ static void alt_svc__a_field_is_taken_as_the_grammar_says_or_not_at_all(void **s
     }
 }
 
-static void alt_svc__is_the_origins_alone(void **state) {
+static void alt_svc__an_entry_applies_only_to_its_origin(void **state) {
     nc_alt_svc list = {0};
-    nc_alt_place other_port = place("a.example", 444);
+    nc_alt_svc_endpoint other_port = place("a.example", 444);
     (void)state;
-    assert_true(note(&list, "a.example", "h2=\":1\""));
-    assert_true(note(&list, "b.example", "h2=\":2\""));
-    assert_int_equal(find(&list, "A.example.", ANY, now_s)->place.port, 1);
-    assert_int_equal(find(&list, "b.example", ANY, now_s)->place.port, 2);
+    assert_true(record_field(&list, "a.example", "h2=\":1\""));
+    assert_true(record_field(&list, "b.example", "h2=\":2\""));
+    assert_int_equal(find(&list, "A.example.", ANY, now_s)->endpoint.port, 1);
+    assert_int_equal(find(&list, "b.example", ANY, now_s)->endpoint.port, 2);
     assert_null(find(&list, "x.a.example", ANY, now_s));
     assert_null(find(&list, "example", ANY, now_s));
     assert_null(nc_alt_svc_find(&list, &other_port, ANY, now_s));
-    assert_true(note(&list, "a.example", "clear"));
+    assert_true(record_field(&list, "a.example", "clear"));
     assert_null(find(&list, "a.example", ANY, now_s));
     assert_non_null(find(&list, "b.example", ANY, now_s));
     nc_alt_svc_deinit(&list);
 }
 
-static void alt_svc__the_first_that_speaks_a_protocol_and_has_not_ended_is_found(void **state) {
+static void alt_svc__the_first_unexpired_service_with_a_wanted_protocol_is_found(void **state) {
     nc_alt_svc list = {0};
     (void)state;
-    assert_true(note(&list, "a.example", "h3=\":3\"; ma=9, h2=\":2\"; ma=5, http/1.1=\":1\"; ma=9"));
-    assert_int_equal(find(&list, "a.example", ANY, now_s)->place.port, 3);
-    assert_int_equal(find(&list, "a.example", NC_ALT_HTTP_2 | NC_ALT_HTTP_1_1, now_s)->place.port, 2);
-    assert_int_equal(find(&list, "a.example", NC_ALT_HTTP_2 | NC_ALT_HTTP_1_1, now_s + 5)->place.port, 1);
+    assert_true(record_field(&list, "a.example", "h3=\":3\"; ma=9, h2=\":2\"; ma=5, http/1.1=\":1\"; ma=9"));
+    assert_int_equal(find(&list, "a.example", ANY, now_s)->endpoint.port, 3);
+    assert_int_equal(find(&list, "a.example", NC_ALT_HTTP_2 | NC_ALT_HTTP_1_1, now_s)->endpoint.port, 2);
+    assert_int_equal(find(&list, "a.example", NC_ALT_HTTP_2 | NC_ALT_HTTP_1_1, now_s + 5)->endpoint.port, 1);
     assert_null(find(&list, "a.example", NC_ALT_HTTP_2, now_s + 5));
     assert_null(find(&list, "a.example", 0, now_s));
     assert_null(find(&list, "a.example", ANY, now_s + 9));
     nc_alt_svc_deinit(&list);
 }
 
-static void alt_svc__one_that_failed_is_not_found_for_a_while_whatever_is_said(void **state) {
+static void alt_svc__a_failed_service_is_skipped_for_a_while_even_if_announced_again(void **state) {
     nc_alt_svc list = {0};
     (void)state;
-    assert_true(note(&list, "a.example", "h2=\":1\", h2=\":2\""));
+    assert_true(record_field(&list, "a.example", "h2=\":1\", h2=\":2\""));
     nc_alternative failed = *find(&list, "a.example", ANY, now_s);
     nc_alt_svc_avoid(&list, &failed, now_s);
-    assert_int_equal(find(&list, "a.example", ANY, now_s)->place.port, 2);
-    assert_true(note(&list, "a.example", "h2=\":1\", h2=\":3\""));
-    assert_int_equal(find(&list, "a.example", ANY, now_s)->place.port, 3);
-    assert_int_equal(find(&list, "a.example", ANY, now_s + NC_ALT_SVC_AVOIDED_S)->place.port, 1);
-    assert_int_equal(find(&list, "a.example", ANY, now_s - 1)->place.port, 1); // the clock was set back
+    assert_int_equal(find(&list, "a.example", ANY, now_s)->endpoint.port, 2);
+    assert_true(record_field(&list, "a.example", "h2=\":1\", h2=\":3\""));
+    assert_int_equal(find(&list, "a.example", ANY, now_s)->endpoint.port, 3);
+    assert_int_equal(find(&list, "a.example", ANY, now_s + NC_ALT_SVC_AVOIDED_S)->endpoint.port, 1);
+    assert_int_equal(find(&list, "a.example", ANY, now_s - 1)->endpoint.port, 1); // the clock was set back
     nc_alt_svc_deinit(&list);
 }
 
-static void alt_svc__saying_the_same_again_is_no_change(void **state) {
+static void alt_svc__a_repeated_field_changes_nothing(void **state) {
     nc_alt_svc list = {0};
-    nc_alt_place origin = place("a.example", 443);
+    nc_alt_svc_endpoint origin = place("a.example", 443);
     nc_slice field = nc_slice_of("h2=\":1\", h2=\":2\"");
     (void)state;
-    assert_true(nc_alt_svc_note(&list, &origin, field, now_s));
+    assert_true(nc_alt_svc_record(&list, &origin, field, now_s));
     for (int i = 1; i < 60; i++) {
-        assert_false(nc_alt_svc_note(&list, &origin, field, now_s + i));
+        assert_false(nc_alt_svc_record(&list, &origin, field, now_s + i));
     }
-    assert_true(nc_alt_svc_note(&list, &origin, field, now_s + 60)); // small steps add up
-    assert_int_equal(list.items[0]->until_s, now_s + 60 + 86400);
-    assert_true(nc_alt_svc_note(&list, &origin, field, now_s + 3600));
-    assert_true(nc_alt_svc_note(&list, &origin, nc_slice_of("h2=\":2\", h2=\":1\""), now_s + 3600));
-    assert_true(nc_alt_svc_note(&list, &origin, nc_slice_of("h2=\":2\""), now_s + 3600));
-    assert_true(nc_alt_svc_note(&list, &origin, nc_slice_of("clear"), now_s + 3600));
-    assert_false(nc_alt_svc_note(&list, &origin, nc_slice_of("clear"), now_s + 3600));
+    assert_true(nc_alt_svc_record(&list, &origin, field, now_s + 60)); // recorded again after a minute
+    assert_int_equal(list.entries[0]->until_s, now_s + 60 + 86400);
+    assert_true(nc_alt_svc_record(&list, &origin, field, now_s + 3600));
+    assert_true(nc_alt_svc_record(&list, &origin, nc_slice_of("h2=\":2\", h2=\":1\""), now_s + 3600));
+    assert_true(nc_alt_svc_record(&list, &origin, nc_slice_of("h2=\":2\""), now_s + 3600));
+    assert_true(nc_alt_svc_record(&list, &origin, nc_slice_of("clear"), now_s + 3600));
+    assert_false(nc_alt_svc_record(&list, &origin, nc_slice_of("clear"), now_s + 3600));
     nc_alt_svc_deinit(&list);
 }
 
-static void alt_svc__grows_to_its_limits_and_no_further(void **state) {
+static void alt_svc__the_cache_never_exceeds_its_limits(void **state) {
     nc_alt_svc list = {0};
     char host[32];
     char field[600] = "";
@@ -173,12 +173,12 @@ static void alt_svc__grows_to_its_limits_and_no_further(void **state) {
     for (int i = 1; i <= 20; i++) {
         (void)snprintf(field + strlen(field), sizeof field - strlen(field), "%sh2=\":%d\"", i > 1 ? ", " : "", i);
     }
-    assert_true(note(&list, "a.example", field));
+    assert_true(record_field(&list, "a.example", field));
     assert_int_equal(list.count, NC_ALT_SVC_MAX_EACH);
     for (int i = 0; i < NC_ALT_SVC_MAX_PER_SITE + 50; i++) {
         (void)snprintf(host, sizeof host, "host-%d.example.com", i);
         (void)snprintf(field, sizeof field, "h2=\":1\"; ma=%d", 100 + i);
-        assert_true(note(&list, host, field));
+        assert_true(record_field(&list, host, field));
     }
     assert_int_equal(list.count, NC_ALT_SVC_MAX_EACH + NC_ALT_SVC_MAX_PER_SITE);
     assert_null(find(&list, "host-49.example.com", ANY, now_s)); // it would have expired first
@@ -187,33 +187,33 @@ static void alt_svc__grows_to_its_limits_and_no_further(void **state) {
     nc_alt_svc_deinit(&list);
 }
 
-static void alt_svc__many_origins_do_not_push_another_sites_out(void **state) {
+static void alt_svc__many_origins_of_one_site_do_not_evict_other_sites(void **state) {
     nc_alt_svc list = {0};
     char host[32];
     (void)state;
-    assert_true(note(&list, "bank.test", "h2=\":1\"; ma=1"));
+    assert_true(record_field(&list, "bank.test", "h2=\":1\"; ma=1"));
     for (int i = 0; i < NC_ALT_SVC_MAX_TOTAL + 50; i++) {
         (void)snprintf(host, sizeof host, "host-%d.example", i);
-        assert_int_equal(note(&list, host, "h2=\":1\""), i < NC_ALT_SVC_MAX_TOTAL - 1);
+        assert_int_equal(record_field(&list, host, "h2=\":1\""), i < NC_ALT_SVC_MAX_TOTAL - 1);
     }
     assert_int_equal(list.count, NC_ALT_SVC_MAX_TOTAL);
     assert_non_null(find(&list, "bank.test", ANY, now_s));
-    assert_true(note(&list, "host-0.example", "h2=\":1\", h2=\":2\"")); // replaces its own entry
+    assert_true(record_field(&list, "host-0.example", "h2=\":1\", h2=\":2\"")); // replaces its own entry
     assert_non_null(find(&list, "bank.test", ANY, now_s));
     assert_int_equal(list.count, NC_ALT_SVC_MAX_TOTAL);
     nc_alt_svc_deinit(&list);
 }
 
-static void alt_svc__its_text_is_libcurls_and_reads_back(void **state) {
+static void alt_svc__the_text_format_is_libcurls_and_round_trips(void **state) {
     nc_alt_svc list = {0};
     nc_alt_svc again = {0};
     nc_buf text = nc_buf_init(1 << 16);
     nc_buf twice = nc_buf_init(1 << 16);
     size_t line = 0;
     (void)state;
-    assert_true(
-        note(&list, "a.example", "h3=\":443\"; ma=60, h2=\"b.example:8443\"; persist=1, http/1.1=\"[::1]:80\""));
-    assert_true(note(&list, "[2001:db8::1]", "h2=\":1\""));
+    assert_true(record_field(&list, "a.example",
+                             "h3=\":443\"; ma=60, h2=\"b.example:8443\"; persist=1, http/1.1=\"[::1]:80\""));
+    assert_true(record_field(&list, "[2001:db8::1]", "h2=\":1\""));
     nc_alt_svc_write(&list, &text, now_s);
     nc_buf_append_byte(&text, 0);
     assert_status(nc_buf_status(&text), NC_OK);
@@ -240,7 +240,7 @@ static void alt_svc__its_text_is_libcurls_and_reads_back(void **state) {
     nc_alt_svc_deinit(&again);
 }
 
-static void alt_svc__a_line_that_is_no_alternative_is_named(void **state) {
+static void alt_svc__an_invalid_line_is_reported_by_its_number(void **state) {
     static const char good[] = "# comment\n\nh1 a.example 443 h2 2001:db8::1 8443 \"20280101 00:00:00\" 0 0\r\n";
     static const char *const bad[] = {
         "nonsense",
@@ -261,17 +261,17 @@ static void alt_svc__a_line_that_is_no_alternative_is_named(void **state) {
         assert_status(nc_alt_svc_read(&list, nc_slice_of(text), now_s, &line), NC_ERR_FILE);
         assert_int_equal(line, 4);
         assert_int_equal(list.count, 1);
-        assert_string_equal(list.items[0]->place.host, "[2001:db8::1]");
+        assert_string_equal(nc_alt_svc_at(&list, 0)->endpoint.host, "[2001:db8::1]");
         nc_alt_svc_deinit(&list);
     }
 }
 
-static void alt_svc__what_ends_soon_lasts_for_as_long_as_it_is_said(void **state) {
+static void alt_svc__repeated_announcements_extend_a_short_lifetime(void **state) {
     nc_alt_svc list = {0};
-    nc_alt_place origin = place("a.example", 443);
+    nc_alt_svc_endpoint origin = place("a.example", 443);
     (void)state;
     for (int64_t at_s = now_s; at_s < now_s + 120; at_s += 10) {
-        (void)nc_alt_svc_note(&list, &origin, nc_slice_of("h2=\":8443\"; ma=30"), at_s);
+        (void)nc_alt_svc_record(&list, &origin, nc_slice_of("h2=\":8443\"; ma=30"), at_s);
         assert_non_null(find(&list, "a.example", ANY, at_s + 9));
     }
     nc_alt_svc_deinit(&list);
@@ -286,7 +286,7 @@ static void fill_and_write(void *ctx) {
     for (int i = 0; i < 20; i++) {
         char host[32];
         (void)snprintf(host, sizeof host, "host-%d.example", i);
-        (void)note(&list, host, "h2=\":1\", h3=\":2\"");
+        (void)record_field(&list, host, "h2=\":1\", h3=\":2\"");
     }
     nc_alt_svc_write(&list, &text, now_s);
     nc_status status = nc_alt_svc_read(&again, nc_buf_slice(&text), now_s, &line);
@@ -305,16 +305,16 @@ static void alt_svc__survives_each_allocation_failure(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(alt_svc__a_field_is_taken_as_the_grammar_says_or_not_at_all),
-        harness_case(alt_svc__is_the_origins_alone),
-        harness_case(alt_svc__the_first_that_speaks_a_protocol_and_has_not_ended_is_found),
-        harness_case(alt_svc__one_that_failed_is_not_found_for_a_while_whatever_is_said),
-        harness_case(alt_svc__saying_the_same_again_is_no_change),
-        harness_case(alt_svc__what_ends_soon_lasts_for_as_long_as_it_is_said),
-        harness_case(alt_svc__grows_to_its_limits_and_no_further),
-        harness_case(alt_svc__many_origins_do_not_push_another_sites_out),
-        harness_case(alt_svc__its_text_is_libcurls_and_reads_back),
-        harness_case(alt_svc__a_line_that_is_no_alternative_is_named),
+        harness_case(alt_svc__a_malformed_field_is_ignored),
+        harness_case(alt_svc__an_entry_applies_only_to_its_origin),
+        harness_case(alt_svc__the_first_unexpired_service_with_a_wanted_protocol_is_found),
+        harness_case(alt_svc__a_failed_service_is_skipped_for_a_while_even_if_announced_again),
+        harness_case(alt_svc__a_repeated_field_changes_nothing),
+        harness_case(alt_svc__repeated_announcements_extend_a_short_lifetime),
+        harness_case(alt_svc__the_cache_never_exceeds_its_limits),
+        harness_case(alt_svc__many_origins_of_one_site_do_not_evict_other_sites),
+        harness_case(alt_svc__the_text_format_is_libcurls_and_round_trips),
+        harness_case(alt_svc__an_invalid_line_is_reported_by_its_number),
         harness_case(alt_svc__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

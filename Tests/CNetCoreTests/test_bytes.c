@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void slice__of_nothing_is_empty(void **state) {
+static void slice__of_null_is_empty(void **state) {
     (void)state;
     assert_int_equal(nc_slice_of(NULL).length, 0);
     assert_int_equal(nc_slice_of("").length, 0);
@@ -19,7 +19,7 @@ static void slice__compares_every_byte(void **state) {
     assert_false(nc_slice_is_equal(nc_slice_of("a"), nc_slice_of("ab")));
 }
 
-static void slice__ignores_the_case_of_ascii_letters_alone(void **state) {
+static void slice__case_insensitive_comparison_covers_only_ascii_letters(void **state) {
     (void)state;
     for (int a = 0; a < 256; a++) {
         for (int b = 0; b < 256; b++) {
@@ -34,7 +34,7 @@ static void slice__ignores_the_case_of_ascii_letters_alone(void **state) {
     assert_false(nc_slice_is_equal_ignoring_case(nc_slice_of("Host"), nc_slice_of("Hos")));
 }
 
-static void slice__comparison_reads_no_byte_too_many(void **state) {
+static void slice__comparison_never_reads_past_the_end(void **state) {
     (void)state;
     guarded a = guarded_copy(nc_slice_of("Content-Type"));
     guarded b = guarded_copy(nc_slice_of("content-type"));
@@ -56,7 +56,7 @@ static void buf__allocates_nothing_until_it_is_used(void **state) {
     assert_int_equal(harness_allocations(), before);
 }
 
-static void buf__holds_what_was_appended_at_every_split(void *ctx, nc_slice head, nc_slice tail) {
+static void buf__contains_the_appended_bytes_at_every_split(void *ctx, nc_slice head, nc_slice tail) {
     nc_buf buf = nc_buf_init(64);
     nc_buf_append(&buf, head);
     nc_buf_append(&buf, tail);
@@ -65,10 +65,10 @@ static void buf__holds_what_was_appended_at_every_split(void *ctx, nc_slice head
     nc_buf_deinit(&buf);
 }
 
-static void buf__holds_what_was_appended(void **state) {
+static void buf__contains_the_appended_bytes(void **state) {
     (void)state;
     char text[] = "any text, cut anywhere";
-    each_split(nc_slice_of(text), buf__holds_what_was_appended_at_every_split, text);
+    each_split(nc_slice_of(text), buf__contains_the_appended_bytes_at_every_split, text);
 }
 
 static void buf__grows_in_doublings_up_to_its_maximum(void **state) {
@@ -91,7 +91,7 @@ static void buf__grows_in_doublings_up_to_its_maximum(void **state) {
     nc_buf_deinit(&buf);
 }
 
-static void buf__keeps_its_first_failure_and_its_content(void **state) {
+static void buf__a_failure_is_sticky_and_preserves_the_content(void **state) {
     (void)state;
     nc_buf buf = nc_buf_init(4);
     nc_buf_append(&buf, nc_slice_of("abc"));
@@ -108,7 +108,7 @@ static void buf__keeps_its_first_failure_and_its_content(void **state) {
     nc_buf_deinit(&buf);
 }
 
-static void buf__keeps_its_capacity_through_reset_and_its_maximum_through_deinit(void **state) {
+static void buf__reset_preserves_the_capacity_and_deinit_the_maximum(void **state) {
     (void)state;
     nc_buf buf = nc_buf_init(1000);
     nc_buf_append(&buf, nc_slice_of("some bytes"));
@@ -124,7 +124,7 @@ static void buf__keeps_its_capacity_through_reset_and_its_maximum_through_deinit
     nc_buf_deinit(&zeroed);
 }
 
-static void buf__reserves_once(void **state) {
+static void buf__appending_reserved_bytes_allocates_nothing(void **state) {
     (void)state;
     nc_buf buf = nc_buf_init(1000);
     assert_status(nc_buf_reserve(&buf, 700), NC_OK);
@@ -176,7 +176,7 @@ static void buf__survives_each_allocation_failure(void **state) {
     assert_in_range(each_allocation_failure(append_much, NULL), 3, 20);
 }
 
-static void size__arithmetic_tells_an_overflow(void **state) {
+static void size__arithmetic_detects_overflow(void **state) {
     (void)state;
     size_t out = 5;
     assert_false(nc_size_add(&out, SIZE_MAX, 1));
@@ -193,20 +193,20 @@ static void size__arithmetic_tells_an_overflow(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(slice__of_nothing_is_empty),
+        harness_case(slice__of_null_is_empty),
         harness_case(slice__compares_every_byte),
-        harness_case(slice__ignores_the_case_of_ascii_letters_alone),
-        harness_case(slice__comparison_reads_no_byte_too_many),
+        harness_case(slice__case_insensitive_comparison_covers_only_ascii_letters),
+        harness_case(slice__comparison_never_reads_past_the_end),
         harness_case(buf__allocates_nothing_until_it_is_used),
-        harness_case(buf__holds_what_was_appended),
+        harness_case(buf__contains_the_appended_bytes),
         harness_case(buf__grows_in_doublings_up_to_its_maximum),
-        harness_case(buf__keeps_its_first_failure_and_its_content),
-        harness_case(buf__keeps_its_capacity_through_reset_and_its_maximum_through_deinit),
-        harness_case(buf__reserves_once),
+        harness_case(buf__a_failure_is_sticky_and_preserves_the_content),
+        harness_case(buf__reset_preserves_the_capacity_and_deinit_the_maximum),
+        harness_case(buf__appending_reserved_bytes_allocates_nothing),
         harness_case(buf__refuses_sizes_that_overflow),
         harness_case(buf__may_append_its_own_content),
         harness_case(buf__survives_each_allocation_failure),
-        harness_case(size__arithmetic_tells_an_overflow),
+        harness_case(size__arithmetic_detects_overflow),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void fill(nc_params *params) {
     nc_params_end(params);
 }
 
-static void key__explains_every_part(void **state) {
+static void cache_key__explain_lists_every_part(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     fill(&params);
@@ -100,7 +100,7 @@ static void key__explains_every_part(void **state) {
     nc_params_deinit(&params);
 }
 
-static void key__leaves_out_what_is_not_there(void **state) {
+static void cache_key__absent_parts_are_omitted(void **state) {
     (void)state;
     nc_cache_key_parts parts = parts_of("https://h");
     assert_explained(&parts, "method      GET\nurl         https://h/\n");
@@ -108,7 +108,7 @@ static void key__leaves_out_what_is_not_there(void **state) {
     assert_explained(&parts, "method      GET\nurl         https://h/\nbody        1 bytes bytes(ff)\n");
 }
 
-static void key__is_the_md5_of_the_description(void **state) {
+static void cache_key__is_the_md5_of_the_canonical_form(void **state) {
     (void)state;
     nc_buf bytes = nc_buf_init(100);
     nc_digest *md5 = NULL;
@@ -127,7 +127,7 @@ static void key__is_the_md5_of_the_description(void **state) {
     nc_buf_deinit(&bytes);
 }
 
-static void key__knows_what_is_the_same_on_the_wire(void **state) {
+static void cache_key__requests_that_are_equal_on_the_wire_have_equal_keys(void **state) {
     (void)state;
     static const char *const same[][2] = {
         {"http://h", "HTTP://H/"},
@@ -153,7 +153,7 @@ static void key__knows_what_is_the_same_on_the_wire(void **state) {
     }
 }
 
-static void key__keeps_kinds_and_order_of_arrays_apart(void **state) {
+static void cache_key__types_and_array_order_distinguish_keys(void **state) {
     (void)state;
     static const char *const same[][2] = {
         {"{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}"},
@@ -187,7 +187,7 @@ static void key__keeps_kinds_and_order_of_arrays_apart(void **state) {
     }
 }
 
-static void key__tells_presence_from_emptiness(void **state) {
+static void cache_key__absent_and_empty_parts_differ(void **state) {
     (void)state;
     nc_params empty = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_cache_key_parts none = parts_of("http://h/");
@@ -220,7 +220,7 @@ static void fill_many(nc_params *params, size_t count, bool is_backwards, nc_par
     nc_params_end(params);
 }
 
-static void key__does_not_see_the_order_of_objects_and_sets(void **state) {
+static void cache_key__the_order_in_objects_and_sets_does_not_matter(void **state) {
     (void)state;
     static const size_t counts[] = {0, 1, 2, 3, 31, 32, 33, 100, 1000};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -242,7 +242,7 @@ static void key__does_not_see_the_order_of_objects_and_sets(void **state) {
     }
 }
 
-static void key__keeps_the_order_of_equal_names(void **state) {
+static void cache_key__the_order_of_equal_names_matters(void **state) {
     (void)state;
     assert_false(are_params_alike("{\"b\":0,\"a\":1,\"a\":2}", "{\"b\":0,\"a\":2,\"a\":1}"));
     nc_header one[] = {{text("z"), text("")}, {text("A"), text("1")}, {text("a"), text("2")}};
@@ -267,7 +267,7 @@ static void assert_refused(const nc_cache_key_parts *parts, nc_status expected) 
     nc_buf_deinit(&out);
 }
 
-static void key__refuses_what_cannot_be_sent(void **state) {
+static void cache_key__an_invalid_request_is_rejected(void **state) {
     (void)state;
     static const char *const urls[] = {"",
                                        "h",
@@ -307,7 +307,7 @@ static void key__refuses_what_cannot_be_sent(void **state) {
     assert_refused(&parts, NC_ERR_USAGE);
 }
 
-static void key__finds_every_control_character_wherever_it_stands(void **state) {
+static void cache_key__a_control_character_is_found_at_every_position(void **state) {
     (void)state;
     for (int c = 0; c < 256; c++) {
         for (size_t at = 0; at < 20; at++) {
@@ -322,7 +322,7 @@ static void key__finds_every_control_character_wherever_it_stands(void **state) 
     }
 }
 
-static void key__refuses_parameters_that_cannot_be_described(void **state) {
+static void cache_key__parameters_without_a_canonical_form_are_rejected(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_params_begin(&params, text("open"), NC_PARAMS_ARRAY);
@@ -335,7 +335,7 @@ static void key__refuses_parameters_that_cannot_be_described(void **state) {
     nc_params_deinit(&params);
 }
 
-static void key__allocates_nothing_with_a_buffer_of_before(void **state) {
+static void cache_key__a_reused_buffer_needs_no_allocation(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_header headers[] = {{text("B"), text("2")}, {text("a"), text("x, y")}};
@@ -362,7 +362,7 @@ static void key__allocates_nothing_with_a_buffer_of_before(void **state) {
     nc_params_deinit(&params);
 }
 
-static void key__explains_no_damaged_description(void **state) {
+static void cache_key__explain_rejects_a_damaged_canonical_form(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     fill(&params);
@@ -371,8 +371,7 @@ static void key__explains_no_damaged_description(void **state) {
     nc_buf lines = nc_buf_init(10000);
     nc_error err;
     assert_status(nc_cache_key_describe(&bytes, &parts, NULL), NC_OK);
-    // Without its last parts it is the canonical form of another request: of one without a user, or without
-    // parameters.
+    // Some truncations are the canonical form of another request: one without a user, or without parameters.
     size_t whole_ones = 0;
     for (size_t length = 0; length < bytes.length; length++) {
         guarded cut = guarded_copy(nc_slice_make(bytes.data, length));
@@ -407,7 +406,7 @@ static void describe_one(void *ctx) {
     nc_buf_deinit(&lines);
 }
 
-static void key__survives_each_allocation_failure(void **state) {
+static void cache_key__survives_each_allocation_failure(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     fill_many(&params, 100, true, NC_PARAMS_OBJECT, 0);
@@ -418,20 +417,20 @@ static void key__survives_each_allocation_failure(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(key__explains_every_part),
-        harness_case(key__leaves_out_what_is_not_there),
-        harness_case(key__is_the_md5_of_the_description),
-        harness_case(key__knows_what_is_the_same_on_the_wire),
-        harness_case(key__keeps_kinds_and_order_of_arrays_apart),
-        harness_case(key__tells_presence_from_emptiness),
-        harness_case(key__does_not_see_the_order_of_objects_and_sets),
-        harness_case(key__keeps_the_order_of_equal_names),
-        harness_case(key__refuses_what_cannot_be_sent),
-        harness_case(key__finds_every_control_character_wherever_it_stands),
-        harness_case(key__refuses_parameters_that_cannot_be_described),
-        harness_case(key__allocates_nothing_with_a_buffer_of_before),
-        harness_case(key__explains_no_damaged_description),
-        harness_case(key__survives_each_allocation_failure),
+        harness_case(cache_key__explain_lists_every_part),
+        harness_case(cache_key__absent_parts_are_omitted),
+        harness_case(cache_key__is_the_md5_of_the_canonical_form),
+        harness_case(cache_key__requests_that_are_equal_on_the_wire_have_equal_keys),
+        harness_case(cache_key__types_and_array_order_distinguish_keys),
+        harness_case(cache_key__absent_and_empty_parts_differ),
+        harness_case(cache_key__the_order_in_objects_and_sets_does_not_matter),
+        harness_case(cache_key__the_order_of_equal_names_matters),
+        harness_case(cache_key__an_invalid_request_is_rejected),
+        harness_case(cache_key__a_control_character_is_found_at_every_position),
+        harness_case(cache_key__parameters_without_a_canonical_form_are_rejected),
+        harness_case(cache_key__a_reused_buffer_needs_no_allocation),
+        harness_case(cache_key__explain_rejects_a_damaged_canonical_form),
+        harness_case(cache_key__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static bool are_urls_alike(const char *one, const char *other) {
     return is_equal;
 }
 
-static void key__every_spelling_of_a_host_gives_one_key(void **state) {
+static void cache_key__all_spellings_of_a_host_give_the_same_key(void **state) {
     (void)state;
     static const char *const same[][2] = {
         {"http://EXAMPLE.com/a", "http://example.com/a"},
@@ -77,7 +77,7 @@ static void key__every_spelling_of_a_host_gives_one_key(void **state) {
     }
 }
 
-static void key__a_canonical_host_may_be_longer_than_the_written_one(void **state) {
+static void cache_key__a_canonical_host_may_be_longer_than_its_spelling(void **state) {
     (void)state;
     // 20 labels of two bytes, each encoded in 7 bytes or more.
     char url[256] = "http://";
@@ -92,7 +92,7 @@ static void key__a_canonical_host_may_be_longer_than_the_written_one(void **stat
     nc_buf_deinit(&out);
 }
 
-static void key__describes_the_canonical_host(void **state) {
+static void cache_key__contains_the_canonical_host(void **state) {
     (void)state;
     nc_cache_key_parts parts = parts_of("http://u:P@[0::1]:08080?q");
     nc_buf bytes = nc_buf_init(100);
@@ -105,9 +105,9 @@ static void key__describes_the_canonical_host(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(key__every_spelling_of_a_host_gives_one_key),
-        harness_case(key__a_canonical_host_may_be_longer_than_the_written_one),
-        harness_case(key__describes_the_canonical_host),
+        harness_case(cache_key__all_spellings_of_a_host_give_the_same_key),
+        harness_case(cache_key__a_canonical_host_may_be_longer_than_its_spelling),
+        harness_case(cache_key__contains_the_canonical_host),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -175,7 +175,7 @@ static void fail_pair(uint64_t a, uint64_t b) {
     fail_msg("tuples %llu and %llu have one description", (unsigned long long)a, (unsigned long long)b);
 }
 
-static void key__differs_for_every_two_requests_that_differ(void **state) {
+static void cache_key__different_requests_have_different_keys(void **state) {
     (void)state;
     uint64_t tuples = torture_number("NETCORE_TUPLES", DEFAULT_TUPLES);
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
@@ -216,7 +216,7 @@ static void key__differs_for_every_two_requests_that_differ(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(key__differs_for_every_two_requests_that_differ),
+        harness_case(cache_key__different_requests_have_different_keys),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static const row rows[] = {
     GOOD("tis-620", "\x80", "\xE2\x82\xAC"),
     GOOD("ISO-2022-JP", "\x1B$B\x46\x7C\x1B(B!", "\xE6\x97\xA5!"),
     GOOD("utf-16le", "\x3D\xD8\x89\xDF", "\xF0\x9F\x9E\x89"),
-    /* --- refused, with the place --- */
+    /* --- rejected at this offset --- */
     BAD("us-ascii//IGNORE", "ab", -1),
     BAD("windows-1253", "a\xD2", 1),
     BAD("gb18030", "a\xC4", 1),
@@ -52,7 +52,7 @@ static const row rows[] = {
     BAD("utf-16be", "\0a\0", 2),
     BAD("utf-32le", "a\0\0\0\0\0\x11\0", 4),
     BAD("ucs-4le", "a\0\0\0\0\0\x11\0", 4),
-    /* --- UTF-8 by our own check --- */
+    /* --- the library's own UTF-8 check --- */
     BAD("utf-8", "ab\x80", 2),
     BAD("utf-8", "\xC0\x80", 0),
     BAD("utf-8", "\xC1\xBF", 0),
@@ -71,7 +71,7 @@ static const row rows[] = {
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
-static void charset__converts_or_tells_the_place(void **state) {
+static void charset__converts_or_reports_the_offset(void **state) {
     (void)state;
     for (size_t i = 0; i < ROW_COUNT; i++) {
         guarded text = guarded_copy(nc_slice_make(rows[i].bytes, rows[i].length));
@@ -95,7 +95,7 @@ static void charset__converts_or_tells_the_place(void **state) {
     }
 }
 
-/// The slow definition: decode, then reject.
+/// A slow reference implementation: decodes the character and checks its value.
 static bool is_utf8_scalar(const uint8_t *b, size_t length) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     uint32_t value = length == 2 ? b[0] & 0x1Fu : length == 3 ? b[0] & 0x0Fu : b[0] & 0x07u;
@@ -107,7 +107,7 @@ static bool is_utf8_scalar(const uint8_t *b, size_t length) {
     return has_lead && value >= least[length] && value <= 0x10FFFF && !(value >= 0xD800 && value <= 0xDFFF);
 }
 
-static void utf8__sequence_agrees_with_the_definition(void **state) {
+static void utf8__sequences_agree_with_the_definition(void **state) {
     (void)state;
     static const uint8_t ends[] = {0x00, 0x7F, 0x80, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF};
     for (unsigned lead = 0; lead < 256; lead++) {
@@ -150,7 +150,7 @@ static void charset__maps_latin_1_as_windows_1252(void **state) {
     nc_buf_deinit(&expected);
 }
 
-static void charset__judges_each_single_byte(void **state) {
+static void charset__each_single_byte_is_converted_or_rejected(void **state) {
     (void)state;
     for (unsigned c = 0; c < 256; c++) {
         uint8_t byte = (uint8_t)c;
@@ -163,7 +163,7 @@ static void charset__judges_each_single_byte(void **state) {
     }
 }
 
-static void charset__name_is_made_of_a_few_bytes_only(void **state) {
+static void charset__a_name_with_other_bytes_is_rejected(void **state) {
     (void)state;
     static const char *const refused[] = {
         "",     "no-such-charset", "utf-8//TRANSLIT", "us-ascii//IGNORE", "/",         "latin1,utf8", " utf 8", "utf 8",
@@ -188,20 +188,20 @@ static void charset__name_is_made_of_a_few_bytes_only(void **state) {
     }
 }
 
-static void charset__name_may_have_63_bytes(void **state) {
+static void charset__a_name_may_have_63_bytes(void **state) {
     (void)state;
     char name[64];
     memset(name, 'x', sizeof name);
     nc_buf out = nc_buf_init(10);
     nc_error err;
     assert_status(nc_charset_to_utf8(&out, nc_slice_of("a"), nc_slice_make(name, 63), &err), NC_ERR_BAD_CHARSET);
-    assert_non_null(strstr(err.message, "no converter"));
+    assert_non_null(strstr(err.message, "iconv does not support"));
     assert_status(nc_charset_to_utf8(&out, nc_slice_of("a"), nc_slice_make(name, 64), &err), NC_ERR_BAD_CHARSET);
     assert_non_null(strstr(err.message, "not the name"));
     nc_buf_deinit(&out);
 }
 
-static void charset__refuses_what_is_missing(void **state) {
+static void charset__a_missing_argument_is_rejected(void **state) {
     (void)state;
     nc_buf out = nc_buf_init(10);
     nc_slice missing = {NULL, 3};
@@ -210,7 +210,7 @@ static void charset__refuses_what_is_missing(void **state) {
     nc_buf_deinit(&out);
 }
 
-static void charset__fits_exactly_or_keeps_the_buffer(void **state) {
+static void charset__text_that_does_not_fit_leaves_the_buffer_unchanged(void **state) {
     (void)state;
     char text[300];
     memset(text, (char)0xE4, sizeof text);
@@ -248,8 +248,8 @@ static void charset__converts_a_large_text(void **state) {
     nc_buf_deinit(&text);
 }
 
-static void charset__tells_the_first_of_two_places_regression_1(void **state) {
-    // The first number is above U+10FFFF, which iconv lets through; the second is one that it refuses.
+static void charset__the_first_of_two_invalid_offsets_is_reported_regression_1(void **state) {
+    // The first number is above U+10FFFF, which iconv accepts. iconv rejects the second one.
     (void)state;
     guarded text = guarded_copy(nc_slice_make("\0\0\0A\x01\0\x01\0\xD1\0\0\0", 12));
     nc_buf out = nc_buf_init(100);
@@ -282,16 +282,16 @@ static void charset__survives_each_allocation_failure(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(charset__converts_or_tells_the_place),
-        harness_case(utf8__sequence_agrees_with_the_definition),
+        harness_case(charset__converts_or_reports_the_offset),
+        harness_case(utf8__sequences_agree_with_the_definition),
         harness_case(charset__maps_latin_1_as_windows_1252),
-        harness_case(charset__judges_each_single_byte),
-        harness_case(charset__name_is_made_of_a_few_bytes_only),
-        harness_case(charset__name_may_have_63_bytes),
-        harness_case(charset__refuses_what_is_missing),
-        harness_case(charset__fits_exactly_or_keeps_the_buffer),
+        harness_case(charset__each_single_byte_is_converted_or_rejected),
+        harness_case(charset__a_name_with_other_bytes_is_rejected),
+        harness_case(charset__a_name_may_have_63_bytes),
+        harness_case(charset__a_missing_argument_is_rejected),
+        harness_case(charset__text_that_does_not_fit_leaves_the_buffer_unchanged),
         harness_case(charset__converts_a_large_text),
-        harness_case(charset__tells_the_first_of_two_places_regression_1),
+        harness_case(charset__the_first_of_two_invalid_offsets_is_reported_regression_1),
         harness_case(charset__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

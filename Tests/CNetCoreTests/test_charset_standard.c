@@ -119,7 +119,7 @@ static uint64_t add_text(uint64_t sum, nc_slice bytes, const char *charset) {
 
 static const uint64_t empty_sum = 0xcbf29ce484222325u;
 
-static void charset__every_index_is_the_standards(void **state) {
+static void charset__every_index_matches_the_standard(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++) {
         uint64_t sum = empty_sum;
@@ -136,7 +136,7 @@ static void charset__every_index_is_the_standards(void **state) {
     }
 }
 
-static void charset__longer_sequences_are_the_standards(void **state) {
+static void charset__longer_sequences_match_the_standard(void **state) {
     (void)state;
     uint64_t supplement = empty_sum;
     for (unsigned row = 0xA1; row < 0xFF; row++) {
@@ -167,7 +167,7 @@ static void charset__longer_sequences_are_the_standards(void **state) {
 }
 
 /// Returns a spelling of a label in capitals, with surrounding blanks.
-static nc_slice dressed(char out[80], const char *label, size_t length) {
+static nc_slice spell_differently(char out[80], const char *label, size_t length) {
     int written = snprintf(out, 80, " \t\n\f\r%.*s \r", (int)length, label);
     for (int i = 0; i < written; i++) {
         out[i] = (char)(out[i] >= 'a' && out[i] <= 'z' ? out[i] - 32 : out[i]);
@@ -184,9 +184,10 @@ static void charset__all_labels_of_the_standard_are_known(void **state) {
             char text[80];
             size_t length = strcspn(label, " ");
             assert_string_equal(nc_charset_name(nc_slice_make(label, length)), labels[i].name);
-            assert_string_equal(nc_charset_name(dressed(text, label, length)), labels[i].name);
+            assert_string_equal(nc_charset_name(spell_differently(text, label, length)), labels[i].name);
             nc_buf out = nc_buf_init(8);
-            assert_status(nc_charset_to_utf8(&out, nc_slice_of(""), dressed(text, label, length), NULL), NC_OK);
+            assert_status(nc_charset_to_utf8(&out, nc_slice_of(""), spell_differently(text, label, length), NULL),
+                          NC_OK);
             nc_buf_deinit(&out);
             label += length + (label[length] == ' ' ? 1 : 0);
             count++;
@@ -201,7 +202,7 @@ static void charset__all_labels_of_the_standard_are_known(void **state) {
     assert_null(nc_charset_name(nc_slice_make("utf-8\0", 6)));
 }
 
-static void charset__text_in_a_replacement_encoding_is_refused(void **state) {
+static void charset__text_in_a_replacement_encoding_is_rejected(void **state) {
     (void)state;
     static const char *const names[] = {"iso-2022-kr", "HZ-GB-2312", "iso-2022-cn", "replacement"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -246,7 +247,7 @@ static void charset__iso_2022_jp_escapes_are_strict(void **state) {
     }
 }
 
-static void charset__utf_16_without_an_order_goes_by_its_mark(void **state) {
+static void charset__utf_16_without_a_byte_order_follows_its_byte_order_mark(void **state) {
     (void)state;
     static const struct {
         const char *charset;
@@ -279,7 +280,7 @@ static void charset__utf_16_without_an_order_goes_by_its_mark(void **state) {
     }
 }
 
-/// A text in each kind of charset, with characters that iconv alone reads otherwise.
+/// A text in each kind of charset, with characters that iconv alone converts differently.
 static const struct {
     const char *charset;
     const char *bytes;
@@ -300,7 +301,7 @@ static const struct {
     PIECES("utf-7", "a+ZeU-z+ZeU-"),
 };
 
-static void charset__a_text_in_pieces_is_the_same_text(void **state) {
+static void charset__splitting_the_input_does_not_change_the_text(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         nc_buf whole = nc_buf_init(100);
@@ -329,7 +330,7 @@ static void charset__a_text_in_pieces_is_the_same_text(void **state) {
     }
 }
 
-static void charset__a_decoder_counts_from_the_first_piece(void **state) {
+static void charset__offsets_count_from_the_first_piece(void **state) {
     (void)state;
     nc_charset_decoder *decoder = NULL;
     nc_buf out = nc_buf_init(100);
@@ -354,14 +355,14 @@ static void charset__a_decoder_counts_from_the_first_piece(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(charset__every_index_is_the_standards),
-        harness_case(charset__longer_sequences_are_the_standards),
+        harness_case(charset__every_index_matches_the_standard),
+        harness_case(charset__longer_sequences_match_the_standard),
         harness_case(charset__all_labels_of_the_standard_are_known),
-        harness_case(charset__text_in_a_replacement_encoding_is_refused),
+        harness_case(charset__text_in_a_replacement_encoding_is_rejected),
         harness_case(charset__iso_2022_jp_escapes_are_strict),
-        harness_case(charset__utf_16_without_an_order_goes_by_its_mark),
-        harness_case(charset__a_text_in_pieces_is_the_same_text),
-        harness_case(charset__a_decoder_counts_from_the_first_piece),
+        harness_case(charset__utf_16_without_a_byte_order_follows_its_byte_order_mark),
+        harness_case(charset__splitting_the_input_does_not_change_the_text),
+        harness_case(charset__offsets_count_from_the_first_piece),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

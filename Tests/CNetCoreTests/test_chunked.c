@@ -9,20 +9,20 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 /// The output: content and trailer lines in order, separated by "|".
-typedef struct told {
+typedef struct output {
     nc_buf text;
     nc_status status;
     int64_t offset;
     bool is_whole;
     bool has_trailer;
-} told;
+} output;
 
-static told told_init(void) {
-    return (told){.text = nc_buf_init(1 << 20), .status = NC_OK, .offset = -1};
+static output output_init(void) {
+    return (output){.text = nc_buf_init(1 << 20), .status = NC_OK, .offset = -1};
 }
 
 /// Feeds a piece until there is no more output. Bytes after the end are not consumed.
-static void feed(nc_chunked *chunked, nc_slice *in, told *out) {
+static void feed(nc_chunked *chunked, nc_slice *in, output *out) {
     nc_chunked_event event = {NC_CHUNKED_CONTENT, {0}};
     nc_error err;
     while (out->status == NC_OK && event.kind != NC_CHUNKED_NEEDS_MORE && event.kind != NC_CHUNKED_END) {
@@ -43,9 +43,9 @@ static void feed(nc_chunked *chunked, nc_slice *in, told *out) {
     out->is_whole = nc_chunked_is_whole(chunked);
 }
 
-static told read_in_pieces(nc_slice text, size_t piece) {
+static output read_in_pieces(nc_slice text, size_t piece) {
     nc_chunked chunked = nc_chunked_init();
-    told out = told_init();
+    output out = output_init();
     while (text.length > 0 && out.status == NC_OK && !out.is_whole) {
         size_t count = text.length < piece ? text.length : piece;
         guarded copy = guarded_copy(nc_slice_make(text.data, count));
@@ -63,16 +63,16 @@ typedef struct row {
     size_t length;
     nc_status status;
     int64_t offset; // of the first invalid byte
-    const char *told;
+    const char *output;
     bool is_whole;
 } row;
 
-#define WHOLE(text, told)                                                                                              \
-    { (text), sizeof(text) - 1, NC_OK, -1, (told), true }
-#define CUT(text, told)                                                                                                \
-    { (text), sizeof(text) - 1, NC_OK, -1, (told), false }
-#define BAD(text, offset, told)                                                                                        \
-    { (text), sizeof(text) - 1, NC_ERR_BAD_RESPONSE, (offset), (told), false }
+#define WHOLE(text, output)                                                                                            \
+    { (text), sizeof(text) - 1, NC_OK, -1, (output), true }
+#define CUT(text, output)                                                                                              \
+    { (text), sizeof(text) - 1, NC_OK, -1, (output), false }
+#define BAD(text, offset, output)                                                                                      \
+    { (text), sizeof(text) - 1, NC_ERR_BAD_RESPONSE, (offset), (output), false }
 
 static const row rows[] = {
     WHOLE("0\r\n\r\n", ""),
@@ -140,18 +140,18 @@ static const row rows[] = {
     BAD("0\r\nA: b\r\nC\n", 10, "|A: b\r\n"),
 };
 
-static void expect_row(const row *one, const told *out) {
+static void expect_row(const row *one, const output *out) {
     assert_status(out->status, one->status);
     assert_int_equal(out->offset, one->offset);
-    assert_slice_equals(nc_buf_slice(&out->text), one->told);
+    assert_slice_equals(nc_buf_slice(&out->text), one->output);
     assert_int_equal(out->is_whole, one->is_whole);
 }
 
-static void chunked__is_undone_or_refused_however_it_is_cut(void **state) {
+static void chunked__every_split_decodes_or_rejects_alike(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         for (size_t piece = 1; piece <= rows[i].length + 1; piece++) {
-            told out = read_in_pieces(nc_slice_make(rows[i].text, rows[i].length), piece);
+            output out = read_in_pieces(nc_slice_make(rows[i].text, rows[i].length), piece);
             expect_row(&rows[i], &out);
             nc_buf_deinit(&out.text);
         }
@@ -160,7 +160,7 @@ static void chunked__is_undone_or_refused_however_it_is_cut(void **state) {
 
 static void visit_split(void *ctx, nc_slice head, nc_slice tail) {
     nc_chunked chunked = nc_chunked_init();
-    told out = told_init();
+    output out = output_init();
     feed(&chunked, &head, &out);
     if (out.status == NC_OK && !out.is_whole) {
         feed(&chunked, &tail, &out);
@@ -170,7 +170,7 @@ static void visit_split(void *ctx, nc_slice head, nc_slice tail) {
     nc_chunked_deinit(&chunked);
 }
 
-static void chunked__is_the_same_for_every_cut_in_two(void **state) {
+static void chunked__every_split_in_two_gives_the_same_result(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         row copy = rows[i];
@@ -178,36 +178,36 @@ static void chunked__is_the_same_for_every_cut_in_two(void **state) {
     }
 }
 
-static void chunked__takes_a_byte_behind_a_size_by_its_kind(void **state) {
+static void chunked__only_a_digit_space_or_semicolon_may_follow_a_size(void **state) {
     (void)state;
     for (int byte = 0; byte < 256; byte++) {
         char text[] = "2_\r\nhi\r\n0\r\n\r\n";
         text[1] = (char)byte;
-        told out = read_in_pieces(nc_slice_make(text, sizeof text - 1), 3);
+        output out = read_in_pieces(nc_slice_make(text, sizeof text - 1), 3);
         bool is_digit = strchr("0123456789abcdefABCDEF", byte) != NULL && byte != 0;
         bool is_skipped = byte == ' ' || byte == '\t' || byte == ';';
         assert_int_equal(out.is_whole, is_skipped);
-        // A digit makes the chunk longer than its data; a CR is one too many.
+        // A digit is valid: it makes the chunk longer than its data. After a CR, the CR that follows is the error.
         assert_int_equal(out.offset, is_skipped || is_digit ? -1 : byte == '\r' ? 2 : 1);
         nc_buf_deinit(&out.text);
     }
 }
 
-static void chunked__leaves_what_is_behind_the_end(void **state) {
+static void chunked__bytes_after_the_end_are_not_consumed(void **state) {
     (void)state;
     nc_chunked chunked = nc_chunked_init();
-    told out = told_init();
+    output out = output_init();
     nc_slice in = nc_slice_of("1\r\nx\r\n0\r\n\r\nrest");
     feed(&chunked, &in, &out);
     assert_true(out.is_whole);
     assert_slice_equals(in, "rest");
-    feed(&chunked, &in, &out); // and repeatedly
+    feed(&chunked, &in, &out); // a second call consumes nothing either
     assert_slice_equals(in, "rest");
     nc_buf_deinit(&out.text);
     nc_chunked_deinit(&chunked);
 }
 
-static void chunked__fails_again_in_the_same_way(void **state) {
+static void chunked__a_failure_is_sticky(void **state) {
     (void)state;
     nc_chunked chunked = nc_chunked_init();
     nc_chunked_event event;
@@ -236,18 +236,18 @@ static void append_chunk(nc_buf *out, size_t size, size_t extension) {
     nc_buf_append(out, nc_slice_of("\r\n"));
 }
 
-static told read_chunks(size_t count, size_t size, size_t extension, size_t piece) {
+static output read_chunks(size_t count, size_t size, size_t extension, size_t piece) {
     nc_buf text = nc_buf_init(64u << 20);
     for (size_t i = 0; i < count; i++) {
         append_chunk(&text, size, extension);
     }
     append_chunk(&text, 0, 0);
-    told out = read_in_pieces(nc_buf_slice(&text), piece);
+    output out = read_in_pieces(nc_buf_slice(&text), piece);
     nc_buf_deinit(&text);
     return out;
 }
 
-static void chunked__extensions_weigh_no_more_than_the_content(void **state) {
+static void chunked__extensions_may_not_exceed_the_content(void **state) {
     (void)state;
     static const struct {
         size_t count;
@@ -267,14 +267,14 @@ static void chunked__extensions_weigh_no_more_than_the_content(void **state) {
         {10000, 85, 85, NC_OK},
     };
     for (size_t i = 0; i < COUNT_OF(loads); i++) {
-        told out = read_chunks(loads[i].count, loads[i].size, loads[i].extension, 1 << 14);
+        output out = read_chunks(loads[i].count, loads[i].size, loads[i].extension, 1 << 14);
         assert_status(out.status, loads[i].status);
         assert_int_equal(out.is_whole, out.status == NC_OK);
         nc_buf_deinit(&out.text);
     }
 }
 
-static void chunked__a_line_of_the_trailer_is_bounded(void **state) {
+static void chunked__a_trailer_line_has_a_limit(void **state) {
     (void)state;
     for (size_t length = NC_CHUNKED_LINE_MAX_BYTES - 1; length <= NC_CHUNKED_LINE_MAX_BYTES + 1; length++) {
         for (size_t piece = 1; piece < 10000; piece += 1234) {
@@ -284,7 +284,7 @@ static void chunked__a_line_of_the_trailer_is_bounded(void **state) {
                 nc_buf_append_byte(&text, i == 1 ? ':' : 'x');
             }
             nc_buf_append(&text, nc_slice_of("\r\n\r\n"));
-            told out = read_in_pieces(nc_buf_slice(&text), piece);
+            output out = read_in_pieces(nc_buf_slice(&text), piece);
             bool fits = length <= NC_CHUNKED_LINE_MAX_BYTES;
             assert_status(out.status, fits ? NC_OK : NC_ERR_HEAD_TOO_LARGE);
             assert_int_equal(out.offset, fits ? -1 : 3 + NC_CHUNKED_LINE_MAX_BYTES);
@@ -311,7 +311,7 @@ static void read_without_memory(void *ctx) {
     nc_chunked_deinit(&chunked);
 }
 
-static void chunked__survives_every_allocation_failure(void **state) {
+static void chunked__survives_each_allocation_failure(void **state) {
     (void)state;
     assert_true(each_allocation_failure(read_without_memory, NULL) > 0);
 }
@@ -319,14 +319,14 @@ static void chunked__survives_every_allocation_failure(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(chunked__is_undone_or_refused_however_it_is_cut),
-        harness_case(chunked__is_the_same_for_every_cut_in_two),
-        harness_case(chunked__takes_a_byte_behind_a_size_by_its_kind),
-        harness_case(chunked__leaves_what_is_behind_the_end),
-        harness_case(chunked__fails_again_in_the_same_way),
-        harness_case(chunked__extensions_weigh_no_more_than_the_content),
-        harness_case(chunked__a_line_of_the_trailer_is_bounded),
-        harness_case(chunked__survives_every_allocation_failure),
+        harness_case(chunked__every_split_decodes_or_rejects_alike),
+        harness_case(chunked__every_split_in_two_gives_the_same_result),
+        harness_case(chunked__only_a_digit_space_or_semicolon_may_follow_a_size),
+        harness_case(chunked__bytes_after_the_end_are_not_consumed),
+        harness_case(chunked__a_failure_is_sticky),
+        harness_case(chunked__extensions_may_not_exceed_the_content),
+        harness_case(chunked__a_trailer_line_has_a_limit),
+        harness_case(chunked__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -10,9 +10,9 @@ enum { MEBIBYTE = 1 << 20 };
 
 /// Wraps a body in gzip `times` times.
 static nc_buf wrap(nc_slice plain, size_t times) {
-    nc_buf body = coded_copy(plain);
+    nc_buf body = encoded_copy(plain);
     for (size_t i = 0; i < times; i++) {
-        nc_buf outer = coded_deflate(nc_buf_slice(&body), CODED_GZIP);
+        nc_buf outer = encoded_deflate(nc_buf_slice(&body), ENCODED_GZIP);
         nc_buf_deinit(&body);
         body = outer;
     }
@@ -21,45 +21,45 @@ static nc_buf wrap(nc_slice plain, size_t times) {
 
 /* --- the list --- */
 
-static void coding__last_in_the_list_is_undone_first(void **state) {
+static void coding__the_last_listed_coding_is_decoded_first(void **state) {
     (void)state;
-    nc_buf inner = coded_deflate(coded_text(), CODED_GZIP);
-    nc_buf body = coded_deflate(nc_buf_slice(&inner), CODED_ZLIB);
-    coded_assert_plain("gzip, deflate", nc_buf_slice(&body), coded_text());
-    coded_assert_status("deflate, gzip", nc_buf_slice(&body), NC_ERR_BAD_CODING);
+    nc_buf inner = encoded_deflate(encoded_text(), ENCODED_GZIP);
+    nc_buf body = encoded_deflate(nc_buf_slice(&inner), ENCODED_ZLIB);
+    encoded_assert_plain("gzip, deflate", nc_buf_slice(&body), encoded_text());
+    encoded_assert_status("deflate, gzip", nc_buf_slice(&body), NC_ERR_BAD_CODING);
     // The same codings in two fields.
     nc_slice values[] = {nc_slice_of("gzip"), nc_slice_of("deflate")};
     nc_coding *coding = NULL;
     nc_buf out = nc_buf_init(1000);
     assert_status(nc_coding_new(&coding, values, 2, 2, NULL), NC_OK);
     assert_status(nc_coding_feed(coding, nc_buf_slice(&body), NULL), NC_OK);
-    assert_status(coded_drain(coding, &out, NULL), NC_OK);
+    assert_status(encoded_drain(coding, &out, NULL), NC_OK);
     assert_status(nc_coding_finish(coding, NULL), NC_OK);
-    assert_true(nc_slice_is_equal(nc_buf_slice(&out), coded_text()));
+    assert_true(nc_slice_is_equal(nc_buf_slice(&out), encoded_text()));
     nc_coding_free(coding);
     nc_buf_deinit(&out);
     nc_buf_deinit(&inner);
     nc_buf_deinit(&body);
 }
 
-static void coding__undoes_formats_of_libcurl_around_gzip(void **state) {
+static void coding__libcurls_formats_around_gzip_are_decoded(void **state) {
     (void)state;
     if (!nc_coding_has_zstd()) {
         return;
     }
     // One raw block in a zstd frame has the gzip body unchanged.
-    nc_buf inner = coded_deflate(coded_text(), CODED_GZIP);
-    nc_buf body = coded_bytes("\x28\xB5\x2F\xFD\0\x68");
+    nc_buf inner = encoded_deflate(encoded_text(), ENCODED_GZIP);
+    nc_buf body = encoded_bytes("\x28\xB5\x2F\xFD\0\x68");
     uint32_t block = 1 | (uint32_t)inner.length << 3;
     nc_buf_append(&body, nc_slice_make((uint8_t[]){(uint8_t)block, (uint8_t)(block >> 8), 0}, 3));
     nc_buf_append(&body, nc_buf_slice(&inner));
-    coded_assert_plain("gzip, zstd", nc_buf_slice(&body), coded_text());
-    coded_assert_status("zstd, gzip", nc_buf_slice(&body), NC_ERR_BAD_CODING);
+    encoded_assert_plain("gzip, zstd", nc_buf_slice(&body), encoded_text());
+    encoded_assert_status("zstd, gzip", nc_buf_slice(&body), NC_ERR_BAD_CODING);
     nc_buf_deinit(&inner);
     nc_buf_deinit(&body);
 }
 
-static void coding__passes_over_members_that_name_none(void **state) {
+static void coding__empty_and_identity_members_are_skipped(void **state) {
     (void)state;
     static const struct {
         const char *value;
@@ -97,7 +97,7 @@ static void coding__passes_over_members_that_name_none(void **state) {
     }
 }
 
-static void coding__names_what_it_does_not_know(void **state) {
+static void coding__an_unknown_coding_is_named(void **state) {
     (void)state;
     static const struct {
         const char *value;
@@ -129,15 +129,15 @@ static void coding__names_what_it_does_not_know(void **state) {
     }
 }
 
-static void coding__chain_has_a_limit(void **state) {
+static void coding__a_chain_has_a_limit(void **state) {
     (void)state;
     static const char *const values[] = {
         "", "gzip", "gzip,gzip", "gzip,gzip,gzip", "gzip,gzip,gzip,gzip", "gzip,gzip,gzip,gzip,gzip"};
     for (size_t times = 0; times < 6; times++) {
-        nc_buf body = wrap(coded_text(), times);
-        coded_assert_plain(values[times], nc_buf_slice(&body), coded_text());
+        nc_buf body = wrap(encoded_text(), times);
+        encoded_assert_plain(values[times], nc_buf_slice(&body), encoded_text());
         for (size_t length = 1; times > 0 && length < body.length; length++) {
-            coded_assert_status(values[times], nc_slice_make(body.data, length), NC_ERR_CUT_SHORT);
+            encoded_assert_status(values[times], nc_slice_make(body.data, length), NC_ERR_CUT_SHORT);
         }
         nc_buf_deinit(&body);
         for (uint32_t limit = 0; limit < 6; limit++) {
@@ -160,7 +160,7 @@ static nc_buf make_bomb(void) {
     nc_buf inner = nc_buf_init(4 * MEBIBYTE);
     assert_status(nc_buf_reserve(&inner, 4 * MEBIBYTE), NC_OK);
     z_stream stream = {.next_out = inner.data, .avail_out = 4 * MEBIBYTE};
-    assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, CODED_GZIP, 9, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, ENCODED_GZIP, 9, Z_DEFAULT_STRATEGY), Z_OK);
     for (size_t i = 0; i < 2; i++) {
         stream.next_in = zeros.data;
         stream.avail_in = MEBIBYTE;
@@ -175,18 +175,18 @@ static nc_buf make_bomb(void) {
         nc_buf_append(&inner, nc_slice_make(inner.data + inner.length - block, block));
     }
     assert_status(nc_buf_status(&inner), NC_OK);
-    nc_buf bomb = coded_deflate(nc_buf_slice(&inner), CODED_GZIP);
+    nc_buf bomb = encoded_deflate(nc_buf_slice(&inner), ENCODED_GZIP);
     nc_buf_deinit(&zeros);
     nc_buf_deinit(&inner);
     return bomb;
 }
 
-static void coding__bomb_stops_early_in_constant_memory(void **state) {
+static void coding__a_bomb_stops_early_in_constant_memory(void **state) {
     (void)state;
     nc_buf bomb = make_bomb();
     assert_true(bomb.length < 20000);
     size_t before_bytes = mallinfo2().uordblks;
-    nc_coding *coding = coded_chain("gzip, gzip");
+    nc_coding *coding = encoded_chain("gzip, gzip");
     assert_status(nc_coding_feed(coding, nc_buf_slice(&bomb), NULL), NC_OK);
     nc_slice piece;
     uint64_t allocations = 0;
@@ -207,14 +207,14 @@ static void coding__bomb_stops_early_in_constant_memory(void **state) {
     nc_buf_deinit(&bomb);
 }
 
-static void coding__bomb_comes_out_whole(void **state) {
+static void coding__a_bomb_decodes_completely_without_a_limit(void **state) {
     (void)state;
     enum { TIMES = 3, PLAIN_BYTES = 32 * MEBIBYTE };
     nc_buf plain = nc_buf_init(PLAIN_BYTES);
     assert_status(nc_buf_reserve(&plain, PLAIN_BYTES), NC_OK);
     memset(plain.data, 'z', PLAIN_BYTES);
     nc_buf body = wrap(nc_slice_make(plain.data, PLAIN_BYTES), TIMES);
-    nc_coding *coding = coded_chain("gzip, gzip, gzip");
+    nc_coding *coding = encoded_chain("gzip, gzip, gzip");
     size_t decoded = 0;
     for (size_t i = 0; i < body.length; i++) {
         assert_status(nc_coding_feed(coding, nc_slice_make(body.data + i, 1), NULL), NC_OK);
@@ -233,19 +233,19 @@ static void coding__bomb_comes_out_whole(void **state) {
     nc_buf_deinit(&plain);
 }
 
-static void coding__bomb_of_nothing_is_broken(void **state) {
+static void coding__a_bomb_of_empty_members_is_rejected(void **state) {
     (void)state;
     // Inside the outer gzip is a complete gzip, then 1 GiB of padding NULs.
-    nc_buf inner = coded_deflate(nc_slice_of("x"), CODED_GZIP);
-    nc_buf body = coded_deflate(nc_buf_slice(&inner), CODED_GZIP);
+    nc_buf inner = encoded_deflate(nc_slice_of("x"), ENCODED_GZIP);
+    nc_buf body = encoded_deflate(nc_buf_slice(&inner), ENCODED_GZIP);
     nc_buf padding = make_bomb();
-    nc_coding *coding = coded_chain("gzip, gzip, gzip");
-    nc_buf outer = coded_deflate(nc_buf_slice(&body), CODED_GZIP);
+    nc_coding *coding = encoded_chain("gzip, gzip, gzip");
+    nc_buf outer = encoded_deflate(nc_buf_slice(&body), ENCODED_GZIP);
     nc_buf_append(&outer, nc_buf_slice(&padding));
     nc_buf out = nc_buf_init(10);
     nc_error err;
     assert_status(nc_coding_feed(coding, nc_buf_slice(&outer), NULL), NC_OK);
-    assert_status(coded_drain(coding, &out, &err), NC_ERR_BAD_CODING);
+    assert_status(encoded_drain(coding, &out, &err), NC_ERR_BAD_CODING);
     assert_slice_equals(nc_buf_slice(&out), "x");
     nc_coding_free(coding);
     nc_buf_deinit(&inner);
@@ -260,15 +260,15 @@ static void coding__padding_has_a_limit(void **state) {
     uint8_t *zeros = calloc(1, NC_CODING_SILENT_MAX_BYTES + 1);
     assert_non_null(zeros);
     for (size_t more = 0; more < 2; more++) {
-        nc_buf body = coded_deflate(nc_slice_of("x"), CODED_GZIP);
-        nc_coding *coding = coded_chain("gzip");
+        nc_buf body = encoded_deflate(nc_slice_of("x"), ENCODED_GZIP);
+        nc_coding *coding = encoded_chain("gzip");
         nc_buf out = nc_buf_init(10);
         nc_error err;
         assert_status(nc_coding_feed(coding, nc_buf_slice(&body), NULL), NC_OK);
-        assert_status(coded_drain(coding, &out, NULL), NC_OK);
+        assert_status(encoded_drain(coding, &out, NULL), NC_OK);
         nc_slice padding = nc_slice_make(zeros, NC_CODING_SILENT_MAX_BYTES + more);
         assert_status(nc_coding_feed(coding, padding, NULL), NC_OK);
-        assert_status(coded_drain(coding, &out, &err), more == 0 ? NC_OK : NC_ERR_BAD_CODING);
+        assert_status(encoded_drain(coding, &out, &err), more == 0 ? NC_OK : NC_ERR_BAD_CODING);
         assert_status(nc_coding_finish(coding, NULL), more == 0 ? NC_OK : NC_ERR_BAD_CODING);
         nc_coding_free(coding);
         nc_buf_deinit(&body);
@@ -291,9 +291,9 @@ static nc_buf make_long_text(void) {
     return text;
 }
 
-/// Feeds, takes `pieces` pieces, keeps them, frees the fed memory, and continues.
+/// For each `step` bytes: feeds them, takes `pieces` pieces, lets the chain copy the rest, and frees the fed memory.
 static void decode_with_pauses(const char *codings, nc_slice body, size_t step, size_t pieces, nc_slice plain) {
-    nc_coding *coding = coded_chain(codings);
+    nc_coding *coding = encoded_chain(codings);
     nc_buf out = nc_buf_init(MEBIBYTE);
     nc_slice piece;
     for (size_t at = 0; at < body.length; at += step) {
@@ -303,22 +303,22 @@ static void decode_with_pauses(const char *codings, nc_slice body, size_t step, 
             assert_status(nc_coding_next(coding, &piece, NULL), NC_OK);
             nc_buf_append(&out, piece);
         }
-        // Now and then the reader catches up, so that input is borrowed again after it was kept.
+        // Every third time the reader takes all output. Then the chain has no copy, and borrows the next input.
         if (at / step % 3 == 2) {
-            assert_status(coded_drain(coding, &out, NULL), NC_OK);
+            assert_status(encoded_drain(coding, &out, NULL), NC_OK);
         }
         assert_status(nc_coding_keep(coding, NULL), NC_OK);
         assert_status(nc_coding_keep(coding, NULL), NC_OK);
         guarded_deinit(&fed);
     }
-    assert_status(coded_drain(coding, &out, NULL), NC_OK);
+    assert_status(encoded_drain(coding, &out, NULL), NC_OK);
     assert_status(nc_coding_finish(coding, NULL), NC_OK);
     assert_true(nc_slice_is_equal(nc_buf_slice(&out), plain));
     nc_buf_deinit(&out);
     nc_coding_free(coding);
 }
 
-static void coding__goes_on_after_a_pause_at_any_piece(void **state) {
+static void coding__continues_after_a_pause_at_any_piece(void **state) {
     (void)state;
     static const char *const codings[] = {"identity", "gzip", "gzip, gzip", "gzip, gzip, gzip"};
     static const size_t steps[] = {999, 5000, 16384, 70000, 1000000};
@@ -337,8 +337,8 @@ static void coding__goes_on_after_a_pause_at_any_piece(void **state) {
 
 static void coding__has_input_until_a_piece_is_empty(void **state) {
     (void)state;
-    nc_buf body = wrap(coded_text(), 1);
-    nc_coding *coding = coded_chain("gzip");
+    nc_buf body = wrap(encoded_text(), 1);
+    nc_coding *coding = encoded_chain("gzip");
     nc_slice piece;
     assert_false(nc_coding_has_input(coding));
     assert_status(nc_coding_feed(coding, nc_slice_of(""), NULL), NC_OK);
@@ -349,7 +349,7 @@ static void coding__has_input_until_a_piece_is_empty(void **state) {
     assert_true(nc_coding_has_input(coding));
     assert_status(nc_coding_finish(coding, NULL), NC_ERR_USAGE);
     assert_status(nc_coding_next(coding, &piece, NULL), NC_OK);
-    assert_true(nc_slice_is_equal(piece, coded_text()));
+    assert_true(nc_slice_is_equal(piece, encoded_text()));
     assert_true(nc_coding_has_input(coding));
     assert_status(nc_coding_next(coding, &piece, NULL), NC_OK);
     assert_false(nc_coding_has_input(coding));
@@ -360,7 +360,7 @@ static void coding__has_input_until_a_piece_is_empty(void **state) {
 
 /* --- misuse --- */
 
-static void coding__refuses_what_is_missing(void **state) {
+static void coding__a_missing_argument_is_rejected(void **state) {
     (void)state;
     nc_slice missing = {NULL, 1};
     nc_slice piece;
@@ -383,25 +383,25 @@ static void coding__refuses_what_is_missing(void **state) {
     nc_coding_free(coding);
 }
 
-static void coding__borrowed_input_is_not_added_to(void **state) {
+static void coding__borrowed_input_rejects_more_input(void **state) {
     (void)state;
-    nc_coding *coding = coded_chain("");
+    nc_coding *coding = encoded_chain("");
     nc_buf out = nc_buf_init(100);
     assert_status(nc_coding_feed(coding, nc_slice_of("one "), NULL), NC_OK);
     assert_status(nc_coding_feed(coding, nc_slice_of("two "), NULL), NC_ERR_USAGE);
     assert_status(nc_coding_keep(coding, NULL), NC_OK);
     assert_status(nc_coding_feed(coding, nc_slice_of("two "), NULL), NC_OK);
     assert_status(nc_coding_feed(coding, nc_slice_of("three"), NULL), NC_OK);
-    assert_status(coded_drain(coding, &out, NULL), NC_OK);
+    assert_status(encoded_drain(coding, &out, NULL), NC_OK);
     assert_slice_equals(nc_buf_slice(&out), "one two three");
     assert_status(nc_coding_finish(coding, NULL), NC_OK);
     nc_coding_free(coding);
     nc_buf_deinit(&out);
 }
 
-static void coding__failure_is_for_good(void **state) {
+static void coding__a_failure_is_sticky(void **state) {
     (void)state;
-    nc_coding *coding = coded_chain("gzip, gzip");
+    nc_coding *coding = encoded_chain("gzip, gzip");
     nc_slice piece;
     nc_error first;
     nc_error again;
@@ -420,20 +420,20 @@ static void coding__failure_is_for_good(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(coding__last_in_the_list_is_undone_first),
-        harness_case(coding__undoes_formats_of_libcurl_around_gzip),
-        harness_case(coding__passes_over_members_that_name_none),
-        harness_case(coding__names_what_it_does_not_know),
-        harness_case(coding__chain_has_a_limit),
-        harness_case(coding__bomb_stops_early_in_constant_memory),
-        harness_case(coding__bomb_comes_out_whole),
-        harness_case(coding__bomb_of_nothing_is_broken),
+        harness_case(coding__the_last_listed_coding_is_decoded_first),
+        harness_case(coding__libcurls_formats_around_gzip_are_decoded),
+        harness_case(coding__empty_and_identity_members_are_skipped),
+        harness_case(coding__an_unknown_coding_is_named),
+        harness_case(coding__a_chain_has_a_limit),
+        harness_case(coding__a_bomb_stops_early_in_constant_memory),
+        harness_case(coding__a_bomb_decodes_completely_without_a_limit),
+        harness_case(coding__a_bomb_of_empty_members_is_rejected),
         harness_case(coding__padding_has_a_limit),
-        harness_case(coding__goes_on_after_a_pause_at_any_piece),
+        harness_case(coding__continues_after_a_pause_at_any_piece),
         harness_case(coding__has_input_until_a_piece_is_empty),
-        harness_case(coding__refuses_what_is_missing),
-        harness_case(coding__borrowed_input_is_not_added_to),
-        harness_case(coding__failure_is_for_good),
+        harness_case(coding__a_missing_argument_is_rejected),
+        harness_case(coding__borrowed_input_rejects_more_input),
+        harness_case(coding__a_failure_is_sticky),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /// Cookie dates (RFC 6265, section 5.1.1): the spellings that servers use, and invalid dates.
 #include "harness.h"
 
-#include "http/cookie_date.h"
+#include "http/set_cookie.h"
 
 /// 2015-10-21 07:28:00
 #define OCTOBER 1445412480
 
-static void date__every_spelling_of_one_moment_is_read_alike(void **state) {
+static void cookie_date__all_spellings_of_a_time_give_the_same_value(void **state) {
     static const char *const spellings[] = {
         "Wed, 21 Oct 2015 07:28:00 GMT",
         "Wednesday, 21-Oct-15 07:28:00 GMT",
@@ -15,7 +15,7 @@ static void date__every_spelling_of_one_moment_is_read_alike(void **state) {
         "2015 21 Oct 07:28:00",
         "07:28:00 21 OCTOBER 2015",
         "21-Oct-2015 07:28:00 UTC+0000",
-        "Mon, 21 Oct 2015 07:28:00 -0700", // Neither the weekday nor the zone counts.
+        "Mon, 21 Oct 2015 07:28:00 -0700", // the weekday and the zone are ignored
         "21/Oct/2015;07:28:00",
         "  21\tOct\t2015\t07:28:00  ",
         "21 Oct 2015 07:28:00.123",
@@ -32,7 +32,7 @@ static void date__every_spelling_of_one_moment_is_read_alike(void **state) {
     }
 }
 
-static void date__years_of_two_digits_are_1970_to_2069(void **state) {
+static void cookie_date__two_digit_years_are_1970_to_2069(void **state) {
     static const struct {
         const char *text;
         int64_t seconds;
@@ -52,7 +52,7 @@ static void date__years_of_two_digits_are_1970_to_2069(void **state) {
     }
 }
 
-static void date__what_is_no_date_is_refused(void **state) {
+static void cookie_date__an_invalid_date_is_rejected(void **state) {
     static const char *const bad[] = {
         "",
         "0",
@@ -89,9 +89,9 @@ static void date__what_is_no_date_is_refused(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(date__every_spelling_of_one_moment_is_read_alike),
-        harness_case(date__years_of_two_digits_are_1970_to_2069),
-        harness_case(date__what_is_no_date_is_refused),
+        harness_case(cookie_date__all_spellings_of_a_time_give_the_same_value),
+        harness_case(cookie_date__two_digit_years_are_1970_to_2069),
+        harness_case(cookie_date__an_invalid_date_is_rejected),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -8,42 +8,42 @@
 enum { NOW_S = 1700000000, DAY_S = 86400 };
 
 /// A jar and the URL of its requests.
-typedef struct scene {
+typedef struct jar_fixture {
     nc_cookie_jar jar;
-    nc_cookie_place place;
+    nc_cookie_context context;
     nc_buf sent;
-} scene;
+} jar_fixture;
 
-static void begin(scene *one) {
+static void begin(jar_fixture *one) {
     nc_cookie_jar_init(&one->jar);
-    one->place = (nc_cookie_place){nc_slice_of("www.a.example"), nc_slice_of("/x/y"), true, NOW_S};
+    one->context = (nc_cookie_context){nc_slice_of("www.a.example"), nc_slice_of("/x/y"), true, NOW_S};
     one->sent = nc_buf_init(1 << 16);
 }
 
-static void end(scene *one) {
+static void end(jar_fixture *one) {
     nc_cookie_jar_deinit(&one->jar);
     nc_buf_deinit(&one->sent);
 }
 
-static bool store(scene *one, const char *field) {
+static bool store(jar_fixture *one, const char *field) {
     bool has_changed = false;
-    assert_status(nc_cookie_jar_store(&one->jar, &one->place, nc_slice_of(field), &has_changed), NC_OK);
+    assert_status(nc_cookie_jar_store(&one->jar, &one->context, nc_slice_of(field), &has_changed), NC_OK);
     return has_changed;
 }
 
 /// Returns the cookies of a request from the fixture's site to `host` and `path`.
-static const char *sent_to(scene *one, const char *host, const char *path) {
-    nc_cookie_place place = one->place;
-    place.host = nc_slice_of(host);
-    place.path = nc_slice_of(path);
+static const char *sent_to(jar_fixture *one, const char *host, const char *path) {
+    nc_cookie_context context = one->context;
+    context.host = nc_slice_of(host);
+    context.path = nc_slice_of(path);
     nc_buf_reset(&one->sent);
-    nc_cookie_jar_append_field(&one->jar, &place, true, &one->sent);
+    nc_cookie_jar_append_field(&one->jar, &context, true, &one->sent);
     nc_buf_append_byte(&one->sent, 0);
     assert_status(nc_buf_status(&one->sent), NC_OK);
     return (const char *)one->sent.data;
 }
 
-static const char *sent(scene *one) {
+static const char *sent(jar_fixture *one) {
     return sent_to(one, "www.a.example", "/x/y");
 }
 
@@ -82,16 +82,16 @@ static const struct {
     {"a=1; Expires=Thu, 01-Jan-70 00:00:01 GMT; Expires=Tue, 14 Nov 2023 22:14:20 GMT", 60},
 };
 
-static void jar__lifetimes_are_read_as_the_standard_says(void **state) {
+static void cookie_jar__lifetimes_follow_rfc_6265(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof lifetimes / sizeof *lifetimes; i++) {
-        scene one;
+        jar_fixture one;
         begin(&one);
         (void)store(&one, lifetimes[i].field);
         bool lives = strcmp(sent(&one), "a=1") == 0;
-        one.place.now_s = lifetimes[i].lives_s > 0 ? NOW_S + lifetimes[i].lives_s - 1 : NOW_S + 800 * (int64_t)DAY_S;
+        one.context.now_s = lifetimes[i].lives_s > 0 ? NOW_S + lifetimes[i].lives_s - 1 : NOW_S + 800 * (int64_t)DAY_S;
         bool lives_on = strcmp(sent(&one), "a=1") == 0;
-        one.place.now_s += 1;
+        one.context.now_s += 1;
         bool lives_longer = strcmp(sent(&one), "a=1") == 0;
         if (lives != (lifetimes[i].lives_s != 0) || lives_on != (lifetimes[i].lives_s != 0) ||
             lives_longer != (lifetimes[i].lives_s == -1)) {
@@ -147,10 +147,10 @@ static const struct {
     {"__Hosta=1", "__Hosta=1"},
 };
 
-static void jar__fields_are_taken_or_ignored_as_the_standard_says(void **state) {
+static void cookie_jar__fields_are_accepted_or_ignored_per_rfc_6265(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        scene one;
+        jar_fixture one;
         begin(&one);
         (void)store(&one, fields[i].field);
         if (strcmp(sent(&one), fields[i].sent) != 0) {
@@ -160,10 +160,10 @@ static void jar__fields_are_taken_or_ignored_as_the_standard_says(void **state) 
     }
 }
 
-static void jar__long_pairs_are_ignored_and_long_attributes_skipped(void **state) {
+static void cookie_jar__long_pairs_are_ignored_and_long_attributes_skipped(void **state) {
     enum { MAX = NC_COOKIE_MAX_PAIR_BYTES };
     char field[MAX + 64] = "n=";
-    scene one;
+    jar_fixture one;
     (void)state;
     begin(&one);
     memset(field + 2, 'v', MAX - 1);
@@ -184,7 +184,7 @@ static void jar__long_pairs_are_ignored_and_long_attributes_skipped(void **state
     end(&one);
 }
 
-static void jar__cookies_go_to_the_hosts_and_paths_that_they_name(void **state) {
+static void cookie_jar__cookies_are_sent_to_matching_hosts_and_paths(void **state) {
     static const struct {
         const char *host, *path, *sent;
     } cases[] = {
@@ -200,7 +200,7 @@ static void jar__cookies_go_to_the_hosts_and_paths_that_they_name(void **state) 
         {"a.example.org", "/", ""},
         {"127.0.0.1", "/", ""},
     };
-    scene one;
+    jar_fixture one;
     (void)state;
     begin(&one);
     (void)store(&one, "host=1; Path=/");
@@ -209,22 +209,22 @@ static void jar__cookies_go_to_the_hosts_and_paths_that_they_name(void **state) 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_string_equal(sent_to(&one, cases[i].host, cases[i].path), cases[i].sent);
     }
-    one.place.host = nc_slice_of("127.0.0.1");
+    one.context.host = nc_slice_of("127.0.0.1");
     assert_false(store(&one, "ip=1; Domain=0.0.1"));
     assert_true(store(&one, "ip=1; Domain=127.0.0.1; Path=/"));
     assert_string_equal(sent_to(&one, "127.0.0.1", "/"), "ip=1");
-    one.place.host = nc_slice_of("::1");
+    one.context.host = nc_slice_of("::1");
     assert_true(store(&one, "v6=1; Domain=[::1]; Path=/"));
     assert_string_equal(sent_to(&one, "::1", "/"), "v6=1");
-    one.place.host = nc_slice_of("co.uk");
+    one.context.host = nc_slice_of("co.uk");
     assert_true(store(&one, "suffix=1; Domain=co.uk; Path=/"));
     assert_string_equal(sent_to(&one, "co.uk", "/"), "suffix=1"); // only for this host
     assert_string_equal(sent_to(&one, "shop.co.uk", "/"), "");
     end(&one);
 }
 
-static void jar__longer_paths_come_first_and_then_older_cookies(void **state) {
-    scene one;
+static void cookie_jar__longer_paths_come_first_then_older_cookies(void **state) {
+    jar_fixture one;
     (void)state;
     begin(&one);
     (void)store(&one, "first=1; Path=/");
@@ -239,8 +239,8 @@ static void jar__longer_paths_come_first_and_then_older_cookies(void **state) {
     end(&one);
 }
 
-static void jar__a_cookie_is_told_from_others_by_name_domain_and_path(void **state) {
-    scene one;
+static void cookie_jar__name_domain_and_path_identify_a_cookie(void **state) {
+    jar_fixture one;
     (void)state;
     begin(&one);
     assert_true(store(&one, "a=1; Path=/"));
@@ -256,7 +256,7 @@ static void jar__a_cookie_is_told_from_others_by_name_domain_and_path(void **sta
     end(&one);
 }
 
-static void jar__secure_cookies_are_left_alone_without_tls(void **state) {
+static void cookie_jar__a_response_without_tls_cannot_overwrite_secure_cookies(void **state) {
     static const struct {
         const char *field;
         bool is_taken;
@@ -268,16 +268,16 @@ static void jar__secure_cookies_are_left_alone_without_tls(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        scene one;
+        jar_fixture one;
         begin(&one);
         assert_true(store(&one, "sid=good; Path=/; Secure; Domain=a.example"));
         assert_true(store(&one, "deep=good; Path=/deep; Secure"));
-        one.place.is_secure = false;
+        one.context.is_secure = false;
         assert_string_equal(sent_to(&one, "www.a.example", "/deep"), "");
         if (store(&one, cases[i].field) != cases[i].is_taken) {
             fail_msg("'%s' is %staken", cases[i].field, cases[i].is_taken ? "not " : "");
         }
-        one.place.is_secure = true;
+        one.context.is_secure = true;
         assert_non_null(strstr(sent_to(&one, "www.a.example", "/deep"), "sid=good"));
         assert_true(store(&one, "sid=; Path=/; Domain=a.example; Max-Age=0")); // over TLS every cookie is accepted
         end(&one);
@@ -285,12 +285,12 @@ static void jar__secure_cookies_are_left_alone_without_tls(void **state) {
 }
 
 static void store_twice(void *ctx) {
-    scene one;
+    jar_fixture one;
     bool has_changed = false;
     (void)ctx;
     begin(&one);
-    nc_status first = nc_cookie_jar_store(&one.jar, &one.place, nc_slice_of("a=1"), &has_changed);
-    nc_status second = nc_cookie_jar_store(&one.jar, &one.place, nc_slice_of("a=2"), &has_changed);
+    nc_status first = nc_cookie_jar_store(&one.jar, &one.context, nc_slice_of("a=1"), &has_changed);
+    nc_status second = nc_cookie_jar_store(&one.jar, &one.context, nc_slice_of("a=2"), &has_changed);
     assert_true(first == NC_OK || first == NC_ERR_NO_MEMORY);
     nc_cookie_list list = {0};
     nc_status listed = nc_cookie_jar_list(&one.jar, NOW_S, &list);
@@ -299,19 +299,19 @@ static void store_twice(void *ctx) {
     if (second == NC_OK && list.count == 1) {
         assert_slice_equals(list.cookies[0]->value, "2");
     } else if (list.count == 1) {
-        assert_slice_equals(list.cookies[0]->value, "1"); // as it was
+        assert_slice_equals(list.cookies[0]->value, "1"); // unchanged
     }
     nc_cookie_list_deinit(&list);
     end(&one);
 }
 
-static void jar__stays_as_it_was_when_memory_is_short(void **state) {
+static void cookie_jar__an_allocation_failure_leaves_the_jar_unchanged(void **state) {
     (void)state;
     assert_true(each_allocation_failure(store_twice, NULL) >= 4);
 }
 
-static void jar__cookies_of_a_list_outlive_the_jar(void **state) {
-    scene one;
+static void cookie_jar__a_list_outlives_the_jar(void **state) {
+    jar_fixture one;
     nc_cookie_list list;
     (void)state;
     begin(&one);
@@ -329,15 +329,15 @@ static void jar__cookies_of_a_list_outlive_the_jar(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(jar__lifetimes_are_read_as_the_standard_says),
-        harness_case(jar__fields_are_taken_or_ignored_as_the_standard_says),
-        harness_case(jar__long_pairs_are_ignored_and_long_attributes_skipped),
-        harness_case(jar__cookies_go_to_the_hosts_and_paths_that_they_name),
-        harness_case(jar__longer_paths_come_first_and_then_older_cookies),
-        harness_case(jar__a_cookie_is_told_from_others_by_name_domain_and_path),
-        harness_case(jar__secure_cookies_are_left_alone_without_tls),
-        harness_case(jar__stays_as_it_was_when_memory_is_short),
-        harness_case(jar__cookies_of_a_list_outlive_the_jar),
+        harness_case(cookie_jar__lifetimes_follow_rfc_6265),
+        harness_case(cookie_jar__fields_are_accepted_or_ignored_per_rfc_6265),
+        harness_case(cookie_jar__long_pairs_are_ignored_and_long_attributes_skipped),
+        harness_case(cookie_jar__cookies_are_sent_to_matching_hosts_and_paths),
+        harness_case(cookie_jar__longer_paths_come_first_then_older_cookies),
+        harness_case(cookie_jar__name_domain_and_path_identify_a_cookie),
+        harness_case(cookie_jar__a_response_without_tls_cannot_overwrite_secure_cookies),
+        harness_case(cookie_jar__an_allocation_failure_leaves_the_jar_unchanged),
+        harness_case(cookie_jar__a_list_outlives_the_jar),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/// A cookie jar that servers try to fill: its limits, its eviction order, and that a change in a full jar costs no
-/// more.
+/// A cookie jar that servers try to fill: its limits, its eviction order, and the cost of a change in a full jar.
 ///
 /// Work is counted in visited cookies and sites, so no clock is needed.
 #include "harness.h"
@@ -21,8 +20,8 @@ static void set_at(nc_cookie_jar *jar, int number, const char *name, size_t byte
     (void)snprintf(host, sizeof host, "site-%d.example", number);
     memset(value, 'v', sizeof value - 1);
     (void)snprintf(field, sizeof field, "%s=%.*s; Path=/%s", name, (int)bytes, value, attributes);
-    const nc_cookie_place place = {nc_slice_of(host), nc_slice_of("/"), true, NOW_S};
-    assert_status(nc_cookie_jar_store(jar, &place, nc_slice_of(field), &has_changed), NC_OK);
+    const nc_cookie_context context = {nc_slice_of(host), nc_slice_of("/"), true, NOW_S};
+    assert_status(nc_cookie_jar_store(jar, &context, nc_slice_of(field), &has_changed), NC_OK);
 }
 
 /// Returns true if a request to https://site-NUMBER.example/ has the cookie. Does not count as a use.
@@ -32,8 +31,8 @@ static bool is_sent(nc_cookie_jar *jar, int number, const char *name) {
     nc_buf out = nc_buf_init(1 << 16);
     (void)snprintf(host, sizeof host, "site-%d.example", number);
     (void)snprintf(expected, sizeof expected, "%s=", name);
-    const nc_cookie_place place = {nc_slice_of(host), nc_slice_of("/"), true, NOW_S};
-    nc_cookie_jar_append_field(jar, &place, false, &out);
+    const nc_cookie_context context = {nc_slice_of(host), nc_slice_of("/"), true, NOW_S};
+    nc_cookie_jar_append_field(jar, &context, false, &out);
     nc_buf_append_byte(&out, 0);
     bool is_there = strstr((const char *)out.data, expected) != NULL;
     nc_buf_deinit(&out);
@@ -51,7 +50,7 @@ static void fill(nc_cookie_jar *jar) {
     }
 }
 
-static void jar__a_change_costs_no_more_in_a_full_jar(void **state) {
+static void cookie_jar__a_change_in_a_full_jar_costs_no_more(void **state) {
     nc_cookie_jar jar;
     char name[16];
     (void)state;
@@ -64,7 +63,8 @@ static void jar__a_change_costs_no_more_in_a_full_jar(void **state) {
         set_at(&jar, 1000, name, 10 + (size_t)i, "");
         assert_true(is_sent(&jar, 1000, name));
     }
-    // The site's own cookies, and the list head of each site above its share when one is evicted.
+    // A change visits the site's own cookies. An eviction also visits one cookie, the first, of each site that has more
+    // than its share.
     assert_true((jar.visits - before) / 100 < 150);
     before = jar.visits;
     for (int i = 0; i < 100; i++) {
@@ -76,7 +76,7 @@ static void jar__a_change_costs_no_more_in_a_full_jar(void **state) {
     nc_cookie_jar_deinit(&jar);
 }
 
-static void jar__a_site_that_fills_the_jar_loses_its_own_cookies(void **state) {
+static void cookie_jar__a_site_that_fills_the_jar_evicts_only_its_own_cookies(void **state) {
     nc_cookie_jar jar;
     (void)state;
     nc_cookie_jar_init(&jar);
@@ -90,7 +90,7 @@ static void jar__a_site_that_fills_the_jar_loses_its_own_cookies(void **state) {
     nc_cookie_jar_deinit(&jar);
 }
 
-static void jar__subdomains_share_the_limit_of_their_site(void **state) {
+static void cookie_jar__subdomains_share_the_limit_of_their_site(void **state) {
     nc_cookie_jar jar;
     char host[64];
     bool has_changed = false;
@@ -98,16 +98,16 @@ static void jar__subdomains_share_the_limit_of_their_site(void **state) {
     nc_cookie_jar_init(&jar);
     for (int i = 0; i < 1000; i++) {
         (void)snprintf(host, sizeof host, "h%d.evil.co.uk", i);
-        const nc_cookie_place place = {nc_slice_of(host), nc_slice_of("/"), false, NOW_S};
-        assert_status(nc_cookie_jar_store(&jar, &place, nc_slice_of("a=1"), &has_changed), NC_OK);
-        const nc_cookie_place other = {nc_slice_of(host), nc_slice_of("/"), false, NOW_S};
+        const nc_cookie_context context = {nc_slice_of(host), nc_slice_of("/"), false, NOW_S};
+        assert_status(nc_cookie_jar_store(&jar, &context, nc_slice_of("a=1"), &has_changed), NC_OK);
+        const nc_cookie_context other = {nc_slice_of(host), nc_slice_of("/"), false, NOW_S};
         assert_status(nc_cookie_jar_store(&jar, &other, nc_slice_of("b=1; Domain=evil.co.uk"), &has_changed), NC_OK);
     }
     assert_int_equal(jar.count, NC_JAR_MAX_COOKIES_PER_SITE);
     nc_cookie_jar_deinit(&jar);
 }
 
-static void jar__bytes_of_a_site_are_limited(void **state) {
+static void cookie_jar__the_bytes_of_a_site_are_limited(void **state) {
     nc_cookie_jar jar;
     char name[16];
     (void)state;
@@ -121,7 +121,7 @@ static void jar__bytes_of_a_site_are_limited(void **state) {
     nc_cookie_jar_deinit(&jar);
 }
 
-static void jar__expired_cookies_leave_before_others_and_secure_ones_last(void **state) {
+static void cookie_jar__expired_cookies_are_evicted_first_and_secure_ones_last(void **state) {
     nc_cookie_jar jar;
     char name[16];
     (void)state;
@@ -139,14 +139,14 @@ static void jar__expired_cookies_leave_before_others_and_secure_ones_last(void *
     assert_true(is_sent(&jar, 1, "used"));
     assert_true(is_sent(&jar, 1, "secure"));
     bool has_changed = false;
-    const nc_cookie_place later = {nc_slice_of("site-1.example"), nc_slice_of("/"), true, NOW_S + 10};
+    const nc_cookie_context later = {nc_slice_of("site-1.example"), nc_slice_of("/"), true, NOW_S + 10};
     assert_status(nc_cookie_jar_store(&jar, &later, nc_slice_of("newer=1; Path=/"), &has_changed), NC_OK);
     assert_true(is_sent(&jar, 1, "c1")); // c5 was evicted
     assert_int_equal(jar.count, NC_JAR_MAX_COOKIES_PER_SITE);
     nc_cookie_jar_deinit(&jar);
 }
 
-static void jar__cookies_that_expire_are_looked_for_once_a_second(void **state) {
+static void cookie_jar__expired_cookies_are_searched_once_a_second(void **state) {
     nc_cookie_jar jar;
     char attributes[32];
     (void)state;
@@ -163,18 +163,18 @@ static void jar__cookies_that_expire_are_looked_for_once_a_second(void **state) 
     nc_cookie_jar_deinit(&jar);
 }
 
-static void jar__a_request_is_sent_with_a_limited_number_and_size(void **state) {
+static void cookie_jar__number_and_size_of_a_requests_cookies_are_limited(void **state) {
     nc_cookie_jar jar;
     char name[16];
     nc_buf out = nc_buf_init(1 << 16);
-    const nc_cookie_place place = {nc_slice_of("site-1.example"), nc_slice_of("/"), true, NOW_S};
+    const nc_cookie_context context = {nc_slice_of("site-1.example"), nc_slice_of("/"), true, NOW_S};
     (void)state;
     nc_cookie_jar_init(&jar);
     for (int i = 0; i < NC_JAR_MAX_COOKIES_PER_SITE; i++) {
         (void)snprintf(name, sizeof name, "c%d", i);
         set_at(&jar, 1, name, 1, "");
     }
-    nc_cookie_jar_append_field(&jar, &place, true, &out);
+    nc_cookie_jar_append_field(&jar, &context, true, &out);
     size_t count = 1;
     for (size_t i = 0; i < out.length; i++) {
         count += out.data[i] == ';' ? 1 : 0;
@@ -186,9 +186,9 @@ static void jar__a_request_is_sent_with_a_limited_number_and_size(void **state) 
     set_at(&jar, 1, "c", 4000, "");
     set_at(&jar, 1, "sid", 10, "");
     nc_buf_reset(&out);
-    nc_cookie_jar_append_field(&jar, &place, true, &out);
+    nc_cookie_jar_append_field(&jar, &context, true, &out);
     assert_true(out.length <= NC_JAR_MAX_SENT_BYTES);
-    assert_slice_equals(nc_slice_make(out.data + out.length - 14, 14), "sid=vvvvvvvvvv"); // The third one is left out.
+    assert_slice_equals(nc_slice_make(out.data + out.length - 14, 14), "sid=vvvvvvvvvv"); // the third cookie is omitted
     nc_buf_deinit(&out);
     nc_cookie_jar_deinit(&jar);
 }
@@ -196,13 +196,13 @@ static void jar__a_request_is_sent_with_a_limited_number_and_size(void **state) 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(jar__a_change_costs_no_more_in_a_full_jar),
-        harness_case(jar__a_site_that_fills_the_jar_loses_its_own_cookies),
-        harness_case(jar__subdomains_share_the_limit_of_their_site),
-        harness_case(jar__bytes_of_a_site_are_limited),
-        harness_case(jar__expired_cookies_leave_before_others_and_secure_ones_last),
-        harness_case(jar__cookies_that_expire_are_looked_for_once_a_second),
-        harness_case(jar__a_request_is_sent_with_a_limited_number_and_size),
+        harness_case(cookie_jar__a_change_in_a_full_jar_costs_no_more),
+        harness_case(cookie_jar__a_site_that_fills_the_jar_evicts_only_its_own_cookies),
+        harness_case(cookie_jar__subdomains_share_the_limit_of_their_site),
+        harness_case(cookie_jar__the_bytes_of_a_site_are_limited),
+        harness_case(cookie_jar__expired_cookies_are_evicted_first_and_secure_ones_last),
+        harness_case(cookie_jar__expired_cookies_are_searched_once_a_second),
+        harness_case(cookie_jar__number_and_size_of_a_requests_cookies_are_limited),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-/// Cookies as lines of text: valid lines, the resulting jar, and the unchanged output.
+/// Cookies as lines of text: which lines are valid, which cookies they put into a jar, and how a jar is written.
 #include "harness.h"
 
-#include "http/cookie_lines.h"
+#include "http/cookie_jar.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { NOW_S = 1700000000 };
 #define COOKIE(expires) "a.example\tFALSE\t/\tFALSE\t" expires "\tname\tvalue"
 
 /// Reads lines into an empty jar and compares its contents.
-static void assert_become(nc_slice lines, const char *expected) {
+static void assert_jar(nc_slice lines, const char *expected) {
     nc_cookie_jar jar;
     nc_cookie_list list;
     nc_buf out = nc_buf_init(1 << 16);
@@ -31,7 +31,7 @@ static void assert_become(nc_slice lines, const char *expected) {
     nc_buf_deinit(&out);
 }
 
-static void lines__that_a_jar_wrote_come_out_with_the_same_bytes(void **state) {
+static void cookie_lines__lines_written_by_a_jar_round_trip_byte_for_byte(void **state) {
     static const char text[] = "b.example\tFALSE\t/\tFALSE\t0\tz\tlast first\n"
                                ".a.example\tTRUE\t/deep\tFALSE\t0\ta\t1\n"
                                ".a.example\tTRUE\t/deep/\tTRUE\t1800000000\tb\t\n"
@@ -44,10 +44,10 @@ static void lines__that_a_jar_wrote_come_out_with_the_same_bytes(void **state) {
     nc_cookie_fault fault;
     (void)state;
     assert_true(nc_cookie_lines_are_good(nc_slice_of(text), false, &fault));
-    assert_become(nc_slice_of(text), text);
+    assert_jar(nc_slice_of(text), text);
 }
 
-static void lines__of_other_programs_are_read(void **state) {
+static void cookie_lines__lines_of_other_programs_are_read(void **state) {
     static const struct {
         const char *line;
         const char *becomes;
@@ -66,11 +66,11 @@ static void lines__of_other_programs_are_read(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nc_cookie_fault fault;
         assert_true(nc_cookie_lines_are_good(nc_slice_of(cases[i].line), true, &fault));
-        assert_become(nc_slice_of(cases[i].line), cases[i].becomes);
+        assert_jar(nc_slice_of(cases[i].line), cases[i].becomes);
     }
 }
 
-static void lines__that_no_server_could_set_are_left_out(void **state) {
+static void cookie_lines__cookies_that_no_server_could_set_are_skipped(void **state) {
     static const char *const lines[] = {
         COOKIE("1"),
         COOKIE("-1"),
@@ -89,25 +89,24 @@ static void lines__that_no_server_could_set_are_left_out(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        assert_become(nc_slice_of(lines[i]), "");
+        assert_jar(nc_slice_of(lines[i]), "");
     }
 }
 
-static void lines__whose_time_is_over_remove_the_cookie_that_they_name(void **state) {
+static void cookie_lines__an_expired_line_removes_its_cookie(void **state) {
     (void)state;
-    assert_become(nc_slice_of(COOKIE("0") "\n" COOKIE("1")), "");
-    assert_become(nc_slice_of(COOKIE("0") "\nSet-Cookie: name=; Max-Age=0; Domain=a.example"), COOKIE("0") "\n");
-    assert_become(nc_slice_of("Set-Cookie: name=1; Domain=a.example\nSet-Cookie: name=; Max-Age=0; Domain=a.example"),
-                  "");
+    assert_jar(nc_slice_of(COOKIE("0") "\n" COOKIE("1")), "");
+    assert_jar(nc_slice_of(COOKIE("0") "\nSet-Cookie: name=; Max-Age=0; Domain=a.example"), COOKIE("0") "\n");
+    assert_jar(nc_slice_of("Set-Cookie: name=1; Domain=a.example\nSet-Cookie: name=; Max-Age=0; Domain=a.example"), "");
 }
 
 /// libcurl before 8.18 writes the default path with a trailing slash.
-static void lines__with_an_old_default_path_are_replaced_by_the_server_regression_4(void **state) {
+static void cookie_lines__a_server_replaces_a_line_with_an_old_default_path_regression_4(void **state) {
     nc_cookie_jar jar;
     nc_buf out = nc_buf_init(1 << 12);
     bool has_changed = false;
-    const nc_cookie_place place = {nc_slice_of("a.example"), nc_slice_of("/deep/in"), false, NOW_S};
-    const nc_cookie_place at_folder = {nc_slice_of("a.example"), nc_slice_of("/deep"), false, NOW_S};
+    const nc_cookie_context context = {nc_slice_of("a.example"), nc_slice_of("/deep/in"), false, NOW_S};
+    const nc_cookie_context at_folder = {nc_slice_of("a.example"), nc_slice_of("/deep"), false, NOW_S};
     (void)state;
     nc_cookie_jar_init(&jar);
     assert_status(
@@ -116,15 +115,15 @@ static void lines__with_an_old_default_path_are_replaced_by_the_server_regressio
     nc_cookie_jar_append_field(&jar, &at_folder, true, &out);
     assert_slice_equals(nc_buf_slice(&out), "sid=old");
     nc_buf_reset(&out);
-    assert_status(nc_cookie_jar_store(&jar, &place, nc_slice_of("sid=new"), &has_changed), NC_OK);
-    nc_cookie_jar_append_field(&jar, &place, true, &out);
+    assert_status(nc_cookie_jar_store(&jar, &context, nc_slice_of("sid=new"), &has_changed), NC_OK);
+    nc_cookie_jar_append_field(&jar, &context, true, &out);
     assert_slice_equals(nc_buf_slice(&out), "sid=new");
     nc_buf_deinit(&out);
     nc_cookie_jar_deinit(&jar);
 }
 
-/// The number overflowed before it was found too long, and later such lines were no cookies.
-static void lines__with_a_long_number_are_cookies_without_an_end_regression_1(void **state) {
+/// An earlier parser overflowed while it read the number, and then rejected the line.
+static void cookie_lines__a_huge_expiry_means_no_expiry_regression_1(void **state) {
     static const char *const good[] = {
         COOKIE("9223372036854775807"),  COOKIE("9223372036854775808"),        COOKIE("9999999999999999999"),
         COOKIE("18446744073709551617"), COOKIE("99999999999999999999999999"),
@@ -133,7 +132,7 @@ static void lines__with_a_long_number_are_cookies_without_an_end_regression_1(vo
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_true(nc_cookie_lines_are_good(nc_slice_of(good[i]), false, &fault));
-        assert_become(nc_slice_of(good[i]), COOKIE("9223372036854775807") "\n");
+        assert_jar(nc_slice_of(good[i]), COOKIE("9223372036854775807") "\n");
     }
     assert_false(nc_cookie_lines_are_good(nc_slice_of(COOKIE("1000000000000000000x")), false, &fault));
     assert_int_equal(fault.line, 1);
@@ -141,7 +140,7 @@ static void lines__with_a_long_number_are_cookies_without_an_end_regression_1(vo
     assert_false(nc_cookie_lines_are_good(nc_slice_of(COOKIE("")), false, &fault));
 }
 
-static void lines__with_a_domain_of_dots_alone_are_refused_regression_3(void **state) {
+static void cookie_lines__a_domain_of_dots_is_rejected_regression_3(void **state) {
     static const char *const bad[] = {
         ".\tFALSE\t/\tFALSE\t0\ta\tb",        "..\tTRUE\t/\tFALSE\t0\ta\tb", "#HttpOnly_.\tFALSE\t/\tFALSE\t0\ta\tb",
         "Set-Cookie: a=b; domain=.",          "Set-Cookie: a=b; domain=. ;", "Set-Cookie: a=b; domain=..; path=/",
@@ -156,7 +155,7 @@ static void lines__with_a_domain_of_dots_alone_are_refused_regression_3(void **s
     assert_true(nc_cookie_lines_are_good(nc_slice_of("Set-Cookie: a=b; domain=.a.test"), true, &fault));
 }
 
-static void lines__have_the_last_of_several_domains(void **state) {
+static void cookie_lines__the_last_domain_attribute_counts(void **state) {
     static const char *const bad[] = {
         "Set-Cookie: a=b; domain=a.test; domain=.",
         "Set-Cookie: a=b; domain=a.test; domain =.",
@@ -176,21 +175,21 @@ static void lines__have_the_last_of_several_domains(void **state) {
     }
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_true(nc_cookie_lines_are_good(nc_slice_of(good[i]), true, &fault));
-        assert_become(nc_slice_of(good[i]), ".a.test\tTRUE\t/\tFALSE\t0\ta\tb\n");
+        assert_jar(nc_slice_of(good[i]), ".a.test\tTRUE\t/\tFALSE\t0\ta\tb\n");
     }
 }
 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(lines__that_a_jar_wrote_come_out_with_the_same_bytes),
-        harness_case(lines__of_other_programs_are_read),
-        harness_case(lines__that_no_server_could_set_are_left_out),
-        harness_case(lines__whose_time_is_over_remove_the_cookie_that_they_name),
-        harness_case(lines__with_an_old_default_path_are_replaced_by_the_server_regression_4),
-        harness_case(lines__with_a_long_number_are_cookies_without_an_end_regression_1),
-        harness_case(lines__with_a_domain_of_dots_alone_are_refused_regression_3),
-        harness_case(lines__have_the_last_of_several_domains),
+        harness_case(cookie_lines__lines_written_by_a_jar_round_trip_byte_for_byte),
+        harness_case(cookie_lines__lines_of_other_programs_are_read),
+        harness_case(cookie_lines__cookies_that_no_server_could_set_are_skipped),
+        harness_case(cookie_lines__an_expired_line_removes_its_cookie),
+        harness_case(cookie_lines__a_server_replaces_a_line_with_an_old_default_path_regression_4),
+        harness_case(cookie_lines__a_huge_expiry_means_no_expiry_regression_1),
+        harness_case(cookie_lines__a_domain_of_dots_is_rejected_regression_3),
+        harness_case(cookie_lines__the_last_domain_attribute_counts),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

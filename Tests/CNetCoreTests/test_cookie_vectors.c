@@ -3,7 +3,7 @@
 /// http://home.example.org/cookie-parser, and "sent" is the Cookie field of the next request.
 ///
 /// Dates that must be in the future are moved by 100 years. "jar" is the jar's own result if it differs, and "why"
-/// the reason; docs/engine.md summarizes them.
+/// the reason; docs/cookies.md summarizes them.
 #include "fixture.h"
 #include "vectors.h"
 
@@ -57,14 +57,14 @@ static nc_slice sent(fixture *f) {
     return field == NULL ? nc_slice_of("") : nc_slice_make(field + 10, strcspn(field + 10, "\r"));
 }
 
-static bool plays(fixture *f, const vector_row *row) {
+static bool row_succeeds(fixture *f, const vector_row *row) {
     nc_error err;
     nc_slice to = vectors_text(row, "to");
     nc_slice expected = vectors_text(row, vectors_text(row, "why").data != NULL ? "jar" : "sent");
     nc_slice name = vectors_text(row, "test");
     assert_status(nc_engine_set_cookies(f->engine, nc_slice_of(""), &err), NC_OK);
     script_lines(f, vectors_text(row, "received"));
-    (void)get(f, nc_slice_of("/cookie-parser")); // It may be refused for a byte that no field may hold.
+    (void)get(f, nc_slice_of("/cookie-parser")); // may fail because of a byte that is invalid in a field
     answer second = get(f, to.data != NULL ? to : nc_slice_of(RESULT));
     assert_status(second.error.status, NC_OK);
     nc_slice brought = sent(f);
@@ -77,7 +77,7 @@ static bool plays(fixture *f, const vector_row *row) {
     return true;
 }
 
-static void cookie_vectors__are_answered_as_the_working_group_says(void **state) {
+static void cookie_vectors__the_jar_agrees_with_the_working_groups_vectors(void **state) {
     fixture f;
     size_t differing = 0;
     size_t excused = 0;
@@ -85,7 +85,7 @@ static void cookie_vectors__are_answered_as_the_working_group_says(void **state)
     (void)state;
     fixture_start_with(&f, NULL, &(nc_engine_options){.cookies = NC_COOKIES_MEMORY});
     for (size_t i = 0; i < rows.count; i++) {
-        differing += plays(&f, &rows.rows[i]) ? 0 : 1;
+        differing += row_succeeds(&f, &rows.rows[i]) ? 0 : 1;
         excused += vectors_text(&rows.rows[i], "why").data != NULL ? 1 : 0;
     }
     fixture_stop(&f);
@@ -98,7 +98,7 @@ static void cookie_vectors__are_answered_as_the_working_group_says(void **state)
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(cookie_vectors__are_answered_as_the_working_group_says),
+        harness_case(cookie_vectors__the_jar_agrees_with_the_working_groups_vectors),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

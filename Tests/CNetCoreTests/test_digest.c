@@ -64,14 +64,14 @@ static void *digest_abc(void *result) {
     nc_digest *digest = NULL;
     if (nc_digest_new(&digest, NC_DIGEST_MD5, NULL) == NC_OK) {
         nc_status status = nc_digest_of(result, digest, nc_slice_of("abc"), NULL);
-        (void)status; // the result shows it
+        (void)status; // the caller checks the result
     }
     nc_digest_free(digest);
     return NULL;
 }
 
-/// The first case, before any digest is fetched.
-static void digest__is_fetched_by_many_threads_at_once(void **state) {
+/// Must be the first case, before the process has fetched any digest.
+static void digest__many_threads_fetch_an_algorithm_concurrently(void **state) {
     (void)state;
     enum { THREADS = 8 };
     pthread_t threads[THREADS];
@@ -85,7 +85,7 @@ static void digest__is_fetched_by_many_threads_at_once(void **state) {
     }
 }
 
-static void digest__agrees_with_the_published_ones(void **state) {
+static void digest__agrees_with_published_values(void **state) {
     (void)state;
     for (nc_digest_kind kind = NC_DIGEST_MD5; kind <= NC_DIGEST_SHA512_256; kind++) {
         nc_digest *digest = NULL;
@@ -111,7 +111,7 @@ static void check_split(void *ctx, nc_slice head, nc_slice tail) {
     assert_hex(bytes, nc_digest_kind_of(digest), expected_of(3, nc_digest_kind_of(digest)));
 }
 
-static void digest__is_the_same_wherever_the_text_is_cut(void **state) {
+static void digest__every_split_gives_the_same_digest(void **state) {
     (void)state;
     for (nc_digest_kind kind = NC_DIGEST_MD5; kind <= NC_DIGEST_SHA512_256; kind++) {
         nc_digest *digest = NULL;
@@ -121,7 +121,7 @@ static void digest__is_the_same_wherever_the_text_is_cut(void **state) {
     }
 }
 
-static void digest__forgets_what_was_added(void **state) {
+static void digest__reset_discards_the_input(void **state) {
     (void)state;
     nc_digest *digest = NULL;
     uint8_t bytes[NC_DIGEST_MAX_BYTES];
@@ -137,7 +137,7 @@ static void digest__forgets_what_was_added(void **state) {
     nc_digest_free(digest);
 }
 
-static void digest__allocates_nothing_once_it_is_made(void **state) {
+static void digest__updates_allocate_nothing(void **state) {
     (void)state;
     nc_digest *digest = NULL;
     uint8_t bytes[NC_DIGEST_MAX_BYTES];
@@ -154,7 +154,7 @@ static void digest__allocates_nothing_once_it_is_made(void **state) {
     nc_digest_free(digest);
 }
 
-static void digest__refuses_an_unknown_kind(void **state) {
+static void digest__an_unknown_algorithm_is_rejected(void **state) {
     (void)state;
     nc_digest *digest = NULL;
     nc_error err;
@@ -204,19 +204,19 @@ static void check_program(const char *configuration, const char *expected) {
     "md5 900150983cd24fb0d6963f7d28e17f72\n"                                                                           \
     "sha256 ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\n"
 
-static void digest__has_md5_where_openssl_is_as_it_comes(void **state) {
+static void digest__md5_works_with_the_default_openssl_configuration(void **state) {
     (void)state;
     check_program("openssl_conf = init\n[init]\n", "plain yes\n" DIGESTS);
 }
 
-static void digest__has_md5_where_fips_is_asked_for_by_default(void **state) {
+static void digest__md5_works_with_fips_default_properties(void **state) {
     (void)state;
     check_program("openssl_conf = init\n[init]\nproviders = all\nalg_section = algorithms\n"
                   "[all]\ndefault = on\n[on]\nactivate = 1\n[algorithms]\ndefault_properties = fips=yes\n",
                   "plain no\n" DIGESTS);
 }
 
-static void digest__has_md5_where_the_default_provider_is_not_loaded(void **state) {
+static void digest__md5_works_without_the_default_provider(void **state) {
     (void)state;
     check_program("openssl_conf = init\n[init]\nproviders = all\nalg_section = algorithms\n"
                   "[all]\nbase = on\n[on]\nactivate = 1\n[algorithms]\ndefault_properties = fips=yes\n",
@@ -224,20 +224,20 @@ static void digest__has_md5_where_the_default_provider_is_not_loaded(void **stat
 }
 
 int main(void) {
-    // Before OpenSSL allocates anything.
+    // OpenSSL accepts this only before its first allocation.
     CRYPTO_set_mem_functions(count_malloc, count_realloc, plain_free);
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(digest__is_fetched_by_many_threads_at_once),
-        harness_case(digest__agrees_with_the_published_ones),
-        harness_case(digest__is_the_same_wherever_the_text_is_cut),
-        harness_case(digest__forgets_what_was_added),
-        harness_case(digest__allocates_nothing_once_it_is_made),
-        harness_case(digest__refuses_an_unknown_kind),
+        harness_case(digest__many_threads_fetch_an_algorithm_concurrently),
+        harness_case(digest__agrees_with_published_values),
+        harness_case(digest__every_split_gives_the_same_digest),
+        harness_case(digest__reset_discards_the_input),
+        harness_case(digest__updates_allocate_nothing),
+        harness_case(digest__an_unknown_algorithm_is_rejected),
         harness_case(digest__survives_each_allocation_failure),
-        harness_case(digest__has_md5_where_openssl_is_as_it_comes),
-        harness_case(digest__has_md5_where_fips_is_asked_for_by_default),
-        harness_case(digest__has_md5_where_the_default_provider_is_not_loaded),
+        harness_case(digest__md5_works_with_the_default_openssl_configuration),
+        harness_case(digest__md5_works_with_fips_default_properties),
+        harness_case(digest__md5_works_without_the_default_provider),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /// Digest access authentication: which challenges are valid, which of them libcurl can handle, and the authorization
 /// responses.
 #include "harness.h"
-#include "net/challenge.h"
-#include "net/digest_auth.h"
+#include "http/challenge.h"
+#include "http/digest_auth.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void assert_text(nc_slice text, const char *expected) {
     assert_memory_equal(text.data, expected, text.length);
 }
 
-static void digest_auth__a_challenge_is_read_however_it_is_written(void **state) {
+static void digest_auth__every_spelling_of_a_challenge_is_parsed(void **state) {
     static const char *const values[] = {
         "Digest realm=\"r\",nonce=\"n\"",
         "Digest realm = \"r\" , nonce\t=\t\"n\"",
@@ -41,7 +41,7 @@ static void digest_auth__a_challenge_is_read_however_it_is_written(void **state)
     }
 }
 
-static void digest_auth__parameters_have_their_meaning(void **state) {
+static void digest_auth__challenge_parameters_are_parsed(void **state) {
     nc_digest_challenge challenge;
     nc_buf texts;
     (void)state;
@@ -56,7 +56,7 @@ static void digest_auth__parameters_have_their_meaning(void **state) {
     nc_buf_deinit(&texts);
 }
 
-static void digest_auth__what_cannot_be_answered_is_no_challenge(void **state) {
+static void digest_auth__an_unsupported_challenge_is_ignored(void **state) {
     static const char *const values[] = {
         "",
         "Basic realm=\"r\"",
@@ -78,7 +78,7 @@ static void digest_auth__what_cannot_be_answered_is_no_challenge(void **state) {
     }
 }
 
-static void digest_auth__what_libcurl_reads_as_it_is_meant_is_plain(void **state) {
+static void digest_auth__a_challenge_that_libcurl_parses_correctly_is_plain(void **state) {
     static const struct {
         const char *value;
         bool is_plain;
@@ -114,10 +114,10 @@ static void digest_auth__what_libcurl_reads_as_it_is_meant_is_plain(void **state
 }
 
 /// The values of RFC 7616, 3.9.1.
-static void digest_auth__an_answer_has_the_digest_of_the_rfc(void **state) {
-    static const char asked[] = "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", "
-                                "nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", "
-                                "opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\", algorithm=";
+static void digest_auth__a_response_has_the_digest_of_the_rfcs_example(void **state) {
+    static const char challenge_text[] = "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", "
+                                         "nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", "
+                                         "opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\", algorithm=";
     static const struct {
         const char *algorithm;
         const char *response;
@@ -138,9 +138,9 @@ static void digest_auth__an_answer_has_the_digest_of_the_rfc(void **state) {
             .target = nc_slice_of("/dir/index.html"),
             .cnonce = nc_slice_of("f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"),
         };
-        (void)snprintf(value, sizeof value, "%s%s", asked, rows[i].algorithm);
+        (void)snprintf(value, sizeof value, "%s%s", challenge_text, rows[i].algorithm);
         assert_true(read_one(&challenge, &texts, value));
-        assert_status(nc_digest_answer_write(&out, &challenge, &question, NULL), NC_OK);
+        assert_status(nc_digest_response_write(&out, &challenge, &question, NULL), NC_OK);
         nc_buf_append_byte(&out, 0);
         assert_non_null(strstr((const char *)out.data, rows[i].response));
         assert_non_null(strstr((const char *)out.data, "nc=00000001, qop=auth, "));
@@ -156,7 +156,7 @@ static void assert_answer(const char *value, const nc_digest_question *question,
     nc_buf texts;
     nc_buf out = nc_buf_init(4096);
     assert_true(read_one(&challenge, &texts, value));
-    assert_status(nc_digest_answer_write(&out, &challenge, question, NULL), NC_OK);
+    assert_status(nc_digest_response_write(&out, &challenge, question, NULL), NC_OK);
     nc_buf_append_byte(&out, 0);
     for (size_t i = 0; parts[i] != NULL; i++) {
         if (strstr((const char *)out.data, parts[i]) == NULL) {
@@ -168,7 +168,7 @@ static void assert_answer(const char *value, const nc_digest_question *question,
 }
 
 /// Their values were computed with Python's hashlib.
-static void digest_auth__each_form_is_answered_in_its_form(void **state) {
+static void digest_auth__each_variant_gets_a_response_of_its_kind(void **state) {
     const nc_digest_question question = {
         .user = nc_slice_of("J\xc3\xa4s\xc3\xb8n \"D\""),
         .password = nc_slice_of("Secret, or not?"),
@@ -190,14 +190,14 @@ static void digest_auth__each_form_is_answered_in_its_form(void **state) {
                   (const char *const[]){"bb95050114544f76a0f09b9a216ffd43", "qop=auth-int", NULL});
 }
 
-static void digest_auth__a_digest_over_a_body_is_refused(void **state) {
+static void digest_auth__auth_int_with_a_body_is_rejected(void **state) {
     nc_digest_challenge challenge;
     nc_buf texts;
     nc_buf out = nc_buf_init(4096);
     const nc_digest_question question = {.method = nc_slice_of("PUT"), .has_body = true};
     (void)state;
     assert_true(read_one(&challenge, &texts, "Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""));
-    assert_status(nc_digest_answer_write(&out, &challenge, &question, NULL), NC_ERR_AUTHENTICATION);
+    assert_status(nc_digest_response_write(&out, &challenge, &question, NULL), NC_ERR_AUTHENTICATION);
     assert_int_equal(out.length, 0);
     nc_buf_deinit(&texts);
 }
@@ -205,13 +205,13 @@ static void digest_auth__a_digest_over_a_body_is_refused(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(digest_auth__a_challenge_is_read_however_it_is_written),
-        harness_case(digest_auth__parameters_have_their_meaning),
-        harness_case(digest_auth__what_cannot_be_answered_is_no_challenge),
-        harness_case(digest_auth__what_libcurl_reads_as_it_is_meant_is_plain),
-        harness_case(digest_auth__an_answer_has_the_digest_of_the_rfc),
-        harness_case(digest_auth__each_form_is_answered_in_its_form),
-        harness_case(digest_auth__a_digest_over_a_body_is_refused),
+        harness_case(digest_auth__every_spelling_of_a_challenge_is_parsed),
+        harness_case(digest_auth__challenge_parameters_are_parsed),
+        harness_case(digest_auth__an_unsupported_challenge_is_ignored),
+        harness_case(digest_auth__a_challenge_that_libcurl_parses_correctly_is_plain),
+        harness_case(digest_auth__a_response_has_the_digest_of_the_rfcs_example),
+        harness_case(digest_auth__each_variant_gets_a_response_of_its_kind),
+        harness_case(digest_auth__auth_int_with_a_body_is_rejected),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

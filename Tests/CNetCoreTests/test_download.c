@@ -12,7 +12,7 @@
 static const nct_reply whole = {.headers = STRONG, .pattern_length = 20000, .answers_ranges = true};
 
 static nct_reply cut_after(size_t body_bytes) {
-    // The head of `whole` is shorter than this. The exact size does not matter.
+    // 120 bytes are enough for the head. The exact number of body bytes does not matter.
     return (nct_reply){
         .headers = STRONG, .pattern_length = 20000, .is_cut = true, .cut_after = 120 + body_bytes, .ending = NCT_CLOSE};
 }
@@ -27,7 +27,7 @@ static fetched leave_partial(fetching *on) {
     return got;
 }
 
-static void download__appears_whole_and_leaves_nothing_else(void **state) {
+static void download__the_complete_file_is_the_only_one_left(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -40,13 +40,13 @@ static void download__appears_whole_and_leaves_nothing_else(void **state) {
     assert_string_equal(got.path, on.file);
     assert_string_equal(got.partial, "");
     assert_pattern(on.file, 20000);
-    assert_int_equal(place_count(on.at.root), 1);
+    assert_int_equal(temp_directory_count(on.at.root), 1);
     assert_int_equal(got.last.received_bytes, 20000);
     assert_int_equal(got.last.total_bytes, 20000);
     fetching_stop(&on);
 }
 
-static void download__of_nothing_is_an_empty_file(void **state) {
+static void download__of_an_empty_body_gives_an_empty_file(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -54,11 +54,11 @@ static void download__of_nothing_is_an_empty_file(void **state) {
     fetched got = fetch(&on, &(nc_download_options){0});
     assert_fetched(got, NC_OK);
     assert_file(on.file, nc_slice_of(""));
-    assert_int_equal(place_count(on.at.root), 1);
+    assert_int_equal(temp_directory_count(on.at.root), 1);
     fetching_stop(&on);
 }
 
-static void download__without_a_length_is_as_long_as_it_came(void **state) {
+static void download__without_a_declared_length_saves_all_received_bytes(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -69,11 +69,11 @@ static void download__without_a_length_is_as_long_as_it_came(void **state) {
     fetching_stop(&on);
 }
 
-static void download__keeps_the_old_file_until_the_new_one_is_whole(void **state) {
+static void download__the_old_file_stays_until_the_new_one_is_complete(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
-    place_write(on.file, nc_slice_of("old"));
+    temp_file_write(on.file, nc_slice_of("old"));
     (void)leave_partial(&on);
     assert_file(on.file, nc_slice_of("old"));
     fetching_script(&on, whole);
@@ -100,11 +100,11 @@ static void download__resumes_with_range_and_if_range(void **state) {
     assert_non_null(strstr(fixture_received(&on.f, 1), "If-Range: \"v1\"\r\n"));
     assert_non_null(strstr(fixture_received(&on.f, 1), "Accept-Encoding: identity\r\n"));
     assert_pattern(on.file, 20000);
-    assert_int_equal(place_count(on.at.root), 1);
+    assert_int_equal(temp_directory_count(on.at.root), 1);
     fetching_stop(&on);
 }
 
-static void download__begins_anew_when_the_server_has_another_version(void **state) {
+static void download__restarts_if_the_server_has_another_version(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -119,7 +119,7 @@ static void download__begins_anew_when_the_server_has_another_version(void **sta
     fetching_stop(&on);
 }
 
-static void download__begins_anew_when_told_to(void **state) {
+static void download__restarts_on_request(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -152,7 +152,7 @@ static void check_validator(const char *headers, bool trusts, bool is_resumed) {
     fetching_stop(&on);
 }
 
-static void download__resumes_only_what_a_strong_validator_or_trust_allows(void **state) {
+static void download__resumes_only_with_a_strong_validator_or_on_request(void **state) {
     (void)state;
     static const char old[] = "Date: Sun, 06 Nov 2022 08:49:37 GMT\r\nLast-Modified: Sun, 06 Nov 2022 08:00:00 GMT\r\n";
     static const char fresh[] =
@@ -167,7 +167,7 @@ static void download__resumes_only_what_a_strong_validator_or_trust_allows(void 
     check_validator("X-None: 1\r\n", true, true);
 }
 
-static void download__never_resumes_what_came_coded(void **state) {
+static void download__never_resumes_an_encoded_body(void **state) {
     static const char *const codings[] = {STRONG "Content-Encoding: gzip\r\n",
                                           STRONG "Content-Encoding: identity\r\nContent-Encoding: gzip\r\n"};
     (void)state;
@@ -180,7 +180,7 @@ static void download__never_resumes_what_came_coded(void **state) {
         fetched got = fetch(&on, &(nc_download_options){0});
         assert_fetched(got, NC_ERR_CUT_SHORT);
         assert_string_equal(got.partial, "");
-        assert_int_equal(place_count(on.at.root), 0);
+        assert_int_equal(temp_directory_count(on.at.root), 0);
         fetching_stop(&on);
     }
 }
@@ -196,7 +196,7 @@ static void check_damage(void (*damage)(fetching *on)) {
     assert_fetched(got, NC_OK);
     assert_int_equal(got.resumed_bytes, 0);
     assert_pattern(on.file, 20000);
-    assert_int_equal(place_count(on.at.root), 1);
+    assert_int_equal(temp_directory_count(on.at.root), 1);
     fetching_stop(&on);
 }
 
@@ -224,10 +224,10 @@ static void remove_record(fetching *on) {
     assert_int_equal(unlink(on->record), 0);
 }
 static void plant_links(fetching *on) {
-    const char *victim = place_path(on->at.root, "victim");
+    const char *victim = temp_directory_path(on->at.root, "victim");
     remove_partial(on);
     remove_record(on);
-    place_write(victim, nc_slice_of("precious"));
+    temp_file_write(victim, nc_slice_of("precious"));
     assert_int_equal(symlink(victim, on->partial), 0);
     assert_int_equal(symlink(victim, on->record), 0);
 }
@@ -238,7 +238,7 @@ static void plant_pipes(fetching *on) {
     assert_int_equal(mkfifo(on->record, 0600), 0);
 }
 
-static void download__begins_anew_when_what_is_there_is_damaged(void **state) {
+static void download__restarts_if_the_partial_file_is_damaged(void **state) {
     (void)state;
     check_damage(change_partial);
     check_damage(change_record);
@@ -247,7 +247,7 @@ static void download__begins_anew_when_what_is_there_is_damaged(void **state) {
     check_damage(plant_pipes);
 }
 
-static void download__follows_no_planted_link(void **state) {
+static void download__follows_no_planted_symlink(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -256,15 +256,15 @@ static void download__follows_no_planted_link(void **state) {
     fetching_script(&on, whole);
     assert_fetched(fetch(&on, &(nc_download_options){0}), NC_OK);
     assert_pattern(on.file, 20000);
-    assert_file(place_path(on.at.root, "victim"), nc_slice_of("precious"));
+    assert_file(temp_directory_path(on.at.root, "victim"), nc_slice_of("precious"));
     fetching_stop(&on);
 }
 
-static void download__saves_no_error_page(void **state) {
+static void download__an_error_response_is_not_saved(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
-    place_write(on.file, nc_slice_of("old"));
+    temp_file_write(on.file, nc_slice_of("old"));
     fetching_script(&on, (nct_reply){.status = 404, .body = "not here", .body_length = 8});
     fetched got = fetch(&on, &(nc_download_options){0});
     assert_fetched(got, NC_ERR_BAD_STATUS);
@@ -272,11 +272,11 @@ static void download__saves_no_error_page(void **state) {
     assert_int_equal(got.status, 404);
     assert_string_equal(got.body, "not here");
     assert_file(on.file, nc_slice_of("old"));
-    assert_int_equal(place_count(on.at.root), 1);
+    assert_int_equal(temp_directory_count(on.at.root), 1);
     fetching_stop(&on);
 }
 
-static void download__keeps_its_partial_through_an_error_page(void **state) {
+static void download__an_error_response_preserves_the_partial_file(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -298,7 +298,7 @@ static void leave_all(fetching *on) {
     snprintf(missing, sizeof missing, "%s/missing/file", on->at.root);
     on->placed = missing;
     fetching_script(on, whole);
-    fetched got = fetch(on, &(nc_download_options){.asks_destination = true});
+    fetched got = fetch(on, &(nc_download_options){.requests_destination = true});
     on->placed = NULL;
     assert_fetched(got, NC_ERR_FILE);
     assert_int_equal(got.error.native_code, ENOENT);
@@ -306,7 +306,7 @@ static void leave_all(fetching *on) {
     assert_int_equal(got.byte_count, 20000);
 }
 
-static void download__completes_on_416_when_all_is_there(void **state) {
+static void download__completes_on_416_if_the_partial_file_is_complete(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -317,11 +317,11 @@ static void download__completes_on_416_when_all_is_there(void **state) {
     assert_int_equal(got.resumed_bytes, 20000);
     assert_non_null(strstr(fixture_received(&on.f, 1), "Range: bytes=20000-\r\n"));
     assert_pattern(on.file, 20000);
-    assert_int_equal(place_count(on.at.root), 1);
+    assert_int_equal(temp_directory_count(on.at.root), 1);
     fetching_stop(&on);
 }
 
-/// As after a kill: the file is longer than its last checkpoint.
+/// Appends bytes, so that the partial file is longer than its last checkpoint, as after a kill.
 static void leave_a_tail(const fetching *on) {
     static const char tail[12345] = "stale";
     FILE *file = fopen(on->partial, "ab");
@@ -330,7 +330,7 @@ static void leave_a_tail(const fetching *on) {
     assert_int_equal(fclose(file), 0);
 }
 
-static void download__keeps_nothing_behind_the_end(void **state) {
+static void download__truncates_a_partial_file_beyond_the_total_length(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -360,7 +360,7 @@ static void download__keeps_nothing_behind_the_end(void **state) {
     fetching_stop(&on);
 }
 
-static void download__takes_the_digest_of_a_416_page_for_that_of_the_page(void **state) {
+static void download__ignores_the_digest_of_a_416_response(void **state) {
     (void)state;
     static const char *const fields[] = {"Content-Digest", "Repr-Digest"};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
@@ -380,7 +380,7 @@ static void download__takes_the_digest_of_a_416_page_for_that_of_the_page(void *
     }
 }
 
-static void download__begins_anew_on_416_with_another_length(void **state) {
+static void download__restarts_on_416_with_another_length(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -395,7 +395,7 @@ static void download__begins_anew_on_416_with_another_length(void **state) {
     fetching_stop(&on);
 }
 
-static void download__is_refused_what_it_cannot_be(void **state) {
+static void download__invalid_options_are_rejected(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -404,10 +404,10 @@ static void download__is_refused_what_it_cannot_be(void **state) {
     nc_download_sink sink = {0};
     nc_request request = fixture_request(&on.f, "/file");
     nc_download_options options = {.request = &request, .path = nc_slice_of(on.file)};
-    assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_USAGE); // as of a transfer
+    assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_USAGE); // as for a transfer
     assert_non_null(strstr(err.message, "on_done"));
     sink = fetch_sink(&on);
-    request.header_count = 1; // but there is no array
+    request.header_count = 1; // but `headers` is NULL
     assert_status(nc_download_start(on.f.engine, &options, &sink, &id, &err), NC_ERR_USAGE);
     request.header_count = 0;
     request.method = nc_slice_of("POST");
@@ -435,24 +435,24 @@ static void download__is_refused_what_it_cannot_be(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(download__appears_whole_and_leaves_nothing_else),
-        harness_case(download__of_nothing_is_an_empty_file),
-        harness_case(download__without_a_length_is_as_long_as_it_came),
-        harness_case(download__keeps_the_old_file_until_the_new_one_is_whole),
+        harness_case(download__the_complete_file_is_the_only_one_left),
+        harness_case(download__of_an_empty_body_gives_an_empty_file),
+        harness_case(download__without_a_declared_length_saves_all_received_bytes),
+        harness_case(download__the_old_file_stays_until_the_new_one_is_complete),
         harness_case(download__resumes_with_range_and_if_range),
-        harness_case(download__begins_anew_when_the_server_has_another_version),
-        harness_case(download__begins_anew_when_told_to),
-        harness_case(download__resumes_only_what_a_strong_validator_or_trust_allows),
-        harness_case(download__never_resumes_what_came_coded),
-        harness_case(download__begins_anew_when_what_is_there_is_damaged),
-        harness_case(download__follows_no_planted_link),
-        harness_case(download__saves_no_error_page),
-        harness_case(download__keeps_its_partial_through_an_error_page),
-        harness_case(download__completes_on_416_when_all_is_there),
-        harness_case(download__keeps_nothing_behind_the_end),
-        harness_case(download__takes_the_digest_of_a_416_page_for_that_of_the_page),
-        harness_case(download__begins_anew_on_416_with_another_length),
-        harness_case(download__is_refused_what_it_cannot_be),
+        harness_case(download__restarts_if_the_server_has_another_version),
+        harness_case(download__restarts_on_request),
+        harness_case(download__resumes_only_with_a_strong_validator_or_on_request),
+        harness_case(download__never_resumes_an_encoded_body),
+        harness_case(download__restarts_if_the_partial_file_is_damaged),
+        harness_case(download__follows_no_planted_symlink),
+        harness_case(download__an_error_response_is_not_saved),
+        harness_case(download__an_error_response_preserves_the_partial_file),
+        harness_case(download__completes_on_416_if_the_partial_file_is_complete),
+        harness_case(download__truncates_a_partial_file_beyond_the_total_length),
+        harness_case(download__ignores_the_digest_of_a_416_response),
+        harness_case(download__restarts_on_416_with_another_length),
+        harness_case(download__invalid_options_are_rejected),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void segments__fetch_one_file_in_several_ranges(void **state) {
     fetching on;
     fetching_start(&on);
     fetching_script(&on, halting);
-    fetch_begin(&on, &(nc_download_options){.segments = 4, .proof_ms = 1});
+    fetch_begin(&on, &(nc_download_options){.segments = 4, .checkpoint_interval_ms = 1});
     assert_true(nct_server_wait_for_stalled(on.f.server, 4, FIXTURE_LIMIT_MS));
     nct_server_release_stalled(on.f.server);
     fetched got = fetch_end(&on);
@@ -44,7 +44,7 @@ static void segments__fetch_one_file_in_several_ranges(void **state) {
     assert_pattern(on.file, LARGE);
     assert_int_equal(count_ranges(&on), 3);
     assert_non_null(strstr(fixture_received(&on.f, 1), "If-Range: \"v1\"\r\n"));
-    assert_int_equal(place_count(on.at.root), 1);
+    assert_int_equal(temp_directory_count(on.at.root), 1);
     fetching_stop(&on);
 }
 
@@ -60,7 +60,7 @@ static void segments__fall_back_to_one_when_the_server_ignores_ranges(void **sta
     fetching_stop(&on);
 }
 
-static void segments__fall_back_to_one_when_the_server_refuses_the_others(void **state) {
+static void segments__fall_back_to_one_when_the_server_rejects_the_others(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -84,7 +84,7 @@ static void segments__do_not_mix_versions(void **state) {
     fetching_stop(&on);
 }
 
-static void segments__are_not_asked_for_without_a_strong_validator(void **state) {
+static void segments__require_a_strong_validator(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -97,7 +97,7 @@ static void segments__are_not_asked_for_without_a_strong_validator(void **state)
     fetching_stop(&on);
 }
 
-static void segments__are_resumed_each(void **state) {
+static void segments__are_each_resumed(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -115,11 +115,11 @@ static void segments__are_resumed_each(void **state) {
     assert_int_equal(again.resumed_bytes, got.byte_count);
     assert_true(again.resumed_bytes > 0);
     assert_pattern(on.file, LARGE);
-    assert_int_equal(place_count(on.at.root), 1);
+    assert_int_equal(temp_directory_count(on.at.root), 1);
     fetching_stop(&on);
 }
 
-/* --- orders --- */
+/* --- commands --- */
 
 static nct_reply stalled(void) {
     return (nct_reply){.headers = STRONG,
@@ -135,7 +135,7 @@ static void begin_stalled(fetching *on, const nc_download_options *options) {
     fetch_begin_stalled(on, stalled(), options);
 }
 
-static void cancel__keeps_and_proves_what_is_there(void **state) {
+static void cancel__syncs_and_preserves_the_partial_file(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -150,28 +150,28 @@ static void cancel__keeps_and_proves_what_is_there(void **state) {
     assert_fetched(again, NC_OK);
     assert_int_equal(again.resumed_bytes, got.byte_count);
     assert_pattern(on.file, SMALL);
-    nc_download_cancel(on.f.engine, on.id); // ended and unknown ids
+    nc_download_cancel(on.f.engine, on.id); // cancelling an ended or unknown id has no effect
     nc_download_cancel(on.f.engine, 12345);
     fetching_stop(&on);
 }
 
 /// Cancels a download while the partial file is checked.
-typedef struct looking {
+typedef struct cancelling_files {
     nc_file_ops ops;
     nc_file_ops system;
     fetching *on;
-} looking;
+} cancelling_files;
 
 static ssize_t read_and_cancel(void *ctx, int fd, void *bytes, size_t length, off_t offset) {
-    looking *at = ctx;
+    cancelling_files *at = ctx;
     nc_download_cancel(at->on->f.engine, 2);
     return at->system.read_at(at->system.ctx, fd, bytes, length, offset);
 }
 
-static void cancel__while_what_is_there_is_looked_through_keeps_it(void **state) {
+static void cancel__during_the_scan_of_the_partial_file_preserves_it(void **state) {
     (void)state;
     fetching on;
-    looking at = {.system = nc_file_ops_system(), .on = &on};
+    cancelling_files at = {.system = nc_file_ops_system(), .on = &on};
     at.ops = at.system; // the system's operations ignore the context
     at.ops.ctx = &at;
     at.ops.read_at = read_and_cancel;
@@ -190,7 +190,7 @@ static void cancel__while_what_is_there_is_looked_through_keeps_it(void **state)
     fetching_stop(&on);
 }
 
-static void cancel__at_once_leaves_nothing(void **state) {
+static void cancel__immediately_leaves_no_file(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -209,21 +209,21 @@ static void cancel__ends_the_wait_for_a_destination(void **state) {
     fetching on;
     fetching_start(&on);
     fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL});
-    fetch_begin(&on, &(nc_download_options){.asks_destination = true});
+    fetch_begin(&on, &(nc_download_options){.requests_destination = true});
     gate_wait(&on.head);
     nc_download_cancel(on.f.engine, on.id);
     assert_fetched(fetch_end(&on), NC_ERR_CANCELLED);
-    assert_int_equal(place_count(on.at.root), 0);
+    assert_int_equal(temp_directory_count(on.at.root), 0);
     fetching_stop(&on);
 }
 
-static void place__of_a_path_that_cannot_be_fails_what_has_asked_alone(void **state) {
+static void destination__an_invalid_path_fails_only_a_download_that_asked_for_one(void **state) {
     (void)state;
     const nc_slice broken = nc_slice_make("one\0two", 7);
     fetching on;
     fetching_start(&on);
     begin_stalled(&on, &(nc_download_options){0});
-    nc_download_place(on.f.engine, on.id, broken);
+    nc_download_set_destination(on.f.engine, on.id, broken);
     nc_download_pause(on.f.engine, on.id);
     nc_transfer_info info = {0};
     while (on.done.count == 0 && (nc_engine_list(on.f.engine, &info, 1) != 1 || !info.is_paused)) {
@@ -234,9 +234,9 @@ static void place__of_a_path_that_cannot_be_fails_what_has_asked_alone(void **st
     assert_pattern(on.file, SMALL);
     fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL});
     for (int is_broken = 0; is_broken < 2; is_broken++) {
-        fetch_begin(&on, &(nc_download_options){.asks_destination = true});
+        fetch_begin(&on, &(nc_download_options){.requests_destination = true});
         gate_wait(&on.head);
-        nc_download_place(on.f.engine, on.id, is_broken ? broken : (nc_slice){0});
+        nc_download_set_destination(on.f.engine, on.id, is_broken ? broken : (nc_slice){0});
         fetched got = fetch_end(&on);
         assert_fetched(got, is_broken ? NC_ERR_USAGE : NC_OK);
         assert_true(!is_broken || strstr(got.error.message, "NUL") != NULL);
@@ -244,7 +244,7 @@ static void place__of_a_path_that_cannot_be_fails_what_has_asked_alone(void **st
     fetching_stop(&on);
 }
 
-static void release__ends_downloads_and_keeps_what_is_there(void **state) {
+static void release__ends_downloads_and_preserves_partial_files(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -275,17 +275,17 @@ static void finish__waits_for_downloads(void **state) {
     fetching_stop(&on);
 }
 
-static void pause__holds_it_until_it_is_resumed(void **state) {
+static void pause__stops_a_download_until_resume(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
     // Paused before it starts: no body byte is read, although all were sent.
     fetching_script(&on, (nct_reply){.headers = STRONG, .pattern_length = SMALL});
-    fetch_begin(&on, &(nc_download_options){.asks_destination = true});
+    fetch_begin(&on, &(nc_download_options){.requests_destination = true});
     gate_wait(&on.head);
     nc_download_pause(on.f.engine, on.id);
     nc_download_set_priority(on.f.engine, on.id, NC_PRIORITY_HIGH);
-    nc_download_place(on.f.engine, on.id, nc_slice_of(""));
+    nc_download_set_destination(on.f.engine, on.id, nc_slice_of(""));
     nc_transfer_info info = {0};
     while (nc_engine_list(on.f.engine, &info, 1) != 1 || !info.is_paused || info.priority != NC_PRIORITY_HIGH) {
         assert_false(on.done.count > 0);
@@ -299,27 +299,27 @@ static void pause__holds_it_until_it_is_resumed(void **state) {
 /// Resumes the transfer of a download that waits for its destination, and then provides the destination.
 static void resume_too_early(fetching *on) {
     const nc_request other = fixture_request(&on->f, "/other");
-    fetch_begin(on, &(nc_download_options){.asks_destination = true});
+    fetch_begin(on, &(nc_download_options){.requests_destination = true});
     gate_wait(&on->head);
     nc_transfer_info info = {0};
     assert_int_equal(nc_engine_list(on->f.engine, &info, 1), 1);
-    // As a program does that pauses all transfers of the list and resumes them later.
+    // A program may pause all transfers of the list and resume them later.
     nc_engine_pause(on->f.engine, info.id);
     nc_engine_resume(on->f.engine, info.id);
-    nc_engine_resume_from(on->f.engine, info.id, NC_REST_VERDICT);
-    for (int i = 0; i < 3; i++) { // the loop has run its rounds by then
+    nc_engine_resume_from(on->f.engine, info.id, NC_PAUSE_CALLBACK);
+    for (int i = 0; i < 3; i++) { // by then the loop has handled the commands above
         nc_transfer_id id = 0;
         nc_response *response = NULL;
         assert_status(nc_engine_submit(on->f.engine, &other, NULL, &id, NULL), NC_OK);
         assert_status(nc_engine_wait(on->f.engine, id, FIXTURE_LIMIT_MS, &response, NULL), NC_OK);
         nc_response_release(response);
     }
-    nc_download_place(on->f.engine, on->id, nc_slice_of(""));
+    nc_download_set_destination(on->f.engine, on->id, nc_slice_of(""));
     assert_fetched(fetch_end(on), NC_OK);
     assert_pattern(on->file, SMALL);
 }
 
-static void resume__of_its_transfer_does_not_take_bytes_before_there_is_a_place(void **state) {
+static void resume__of_the_transfer_accepts_no_bytes_before_a_destination_is_set(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -338,7 +338,7 @@ static void resume__of_its_transfer_does_not_take_bytes_before_there_is_a_place(
     fetching_stop(&on);
 }
 
-static void rate__of_a_download_is_kept(void **state) {
+static void rate__of_a_download_is_limited(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -388,7 +388,7 @@ static void run_once(void *ctx) {
     }
 }
 
-static void download__survives_every_allocation_failing(void **state) {
+static void download__survives_each_allocation_failure(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -402,21 +402,21 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(segments__fetch_one_file_in_several_ranges),
         harness_case(segments__fall_back_to_one_when_the_server_ignores_ranges),
-        harness_case(segments__fall_back_to_one_when_the_server_refuses_the_others),
+        harness_case(segments__fall_back_to_one_when_the_server_rejects_the_others),
         harness_case(segments__do_not_mix_versions),
-        harness_case(segments__are_not_asked_for_without_a_strong_validator),
-        harness_case(segments__are_resumed_each),
-        harness_case(cancel__keeps_and_proves_what_is_there),
-        harness_case(cancel__while_what_is_there_is_looked_through_keeps_it),
-        harness_case(cancel__at_once_leaves_nothing),
+        harness_case(segments__require_a_strong_validator),
+        harness_case(segments__are_each_resumed),
+        harness_case(cancel__syncs_and_preserves_the_partial_file),
+        harness_case(cancel__during_the_scan_of_the_partial_file_preserves_it),
+        harness_case(cancel__immediately_leaves_no_file),
         harness_case(cancel__ends_the_wait_for_a_destination),
-        harness_case(place__of_a_path_that_cannot_be_fails_what_has_asked_alone),
-        harness_case(release__ends_downloads_and_keeps_what_is_there),
+        harness_case(destination__an_invalid_path_fails_only_a_download_that_asked_for_one),
+        harness_case(release__ends_downloads_and_preserves_partial_files),
         harness_case(finish__waits_for_downloads),
-        harness_case(pause__holds_it_until_it_is_resumed),
-        harness_case(resume__of_its_transfer_does_not_take_bytes_before_there_is_a_place),
-        harness_case(rate__of_a_download_is_kept),
-        harness_case(download__survives_every_allocation_failing),
+        harness_case(pause__stops_a_download_until_resume),
+        harness_case(resume__of_the_transfer_accepts_no_bytes_before_a_destination_is_set),
+        harness_case(rate__of_a_download_is_limited),
+        harness_case(download__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

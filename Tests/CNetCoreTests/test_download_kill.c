@@ -16,16 +16,16 @@
 enum { BODY_BYTES = 48000, DRIP_BYTES = 8000, DRIP_MS = 2 };
 
 /// A server in another process, so that later children have one thread.
-typedef struct scene {
+typedef struct kill_fixture {
     pid_t server;
-    int orders; // closing it ends the server
+    int control; // closing it ends the server
     unsigned port;
-    place at;
+    temp_directory at;
     char file[100];
     char folder[100]; // of the partial file; empty: beside the file
-} scene;
+} kill_fixture;
 
-static void serve(int answers, int orders) {
+static void serve(int answers, int control) {
     nct_server *server = NULL;
     char byte = 0;
     const nct_reply slow = {.headers = "ETag: \"v1\"\r\n",
@@ -44,54 +44,54 @@ static void serve(int answers, int orders) {
         _exit(3);
     }
     uint16_t port = nct_server_port(server);
-    bool is_told = write(answers, &port, sizeof port) == (ssize_t)sizeof port;
-    while (is_told && read(orders, &byte, 1) > 0) {
+    bool is_notified = write(answers, &port, sizeof port) == (ssize_t)sizeof port;
+    while (is_notified && read(control, &byte, 1) > 0) {
     }
     nct_server_stop(server);
     _exit(0);
 }
 
-static void begin(scene *on) {
+static void begin(kill_fixture *on) {
     int answers[2];
-    int orders[2];
+    int control[2];
     uint16_t port = 0;
-    *on = (scene){.at = place_make()};
+    *on = (kill_fixture){.at = temp_directory_make()};
     snprintf(on->file, sizeof on->file, "%s/file", on->at.root);
     assert_int_equal(pipe(answers), 0);
-    assert_int_equal(pipe(orders), 0);
+    assert_int_equal(pipe(control), 0);
     on->server = fork();
     assert_true(on->server >= 0);
     if (on->server == 0) {
-        close(orders[1]);
-        serve(answers[1], orders[0]);
+        close(control[1]);
+        serve(answers[1], control[0]);
     }
-    close(orders[0]);
+    close(control[0]);
     close(answers[1]);
-    on->orders = orders[1];
+    on->control = control[1];
     assert_int_equal(read(answers[0], &port, sizeof port), (ssize_t)sizeof port);
     close(answers[0]);
     on->port = port;
 }
 
-static void end_scene(scene *on) {
-    close(on->orders);
+static void end_scene(kill_fixture *on) {
+    close(on->control);
     assert_int_equal(waitpid(on->server, NULL, 0), on->server);
-    place_remove(&on->at);
+    temp_directory_remove(&on->at);
 }
 
 /* --- one download --- */
 
-typedef struct waiting {
+typedef struct download_wait {
     pthread_mutex_t mutex;
     pthread_cond_t condition;
     bool is_over;
     nc_error error;
     uint64_t resumed_bytes;
-} waiting;
+} download_wait;
 
 static void on_done(void *ctx, nc_download_id id, nc_response *response, const nc_download_result *result,
                     const nc_error *error) {
-    waiting *one = ctx;
+    download_wait *one = ctx;
     (void)id;
     (void)response;
     pthread_mutex_lock(&one->mutex);
@@ -103,8 +103,8 @@ static void on_done(void *ctx, nc_download_id id, nc_response *response, const n
 }
 
 /// Downloads with a new engine, from start to end.
-static waiting run(const scene *on, const char *path, const nc_file_ops *ops, bool skips_sync) {
-    waiting one = {.mutex = PTHREAD_MUTEX_INITIALIZER, .condition = PTHREAD_COND_INITIALIZER};
+static download_wait run(const kill_fixture *on, const char *path, const nc_file_ops *ops, bool skips_sync) {
+    download_wait one = {.mutex = PTHREAD_MUTEX_INITIALIZER, .condition = PTHREAD_COND_INITIALIZER};
     char url[TORTURE_URL_BYTES];
     nc_engine *engine = NULL;
     nc_download_id id = 0;
@@ -113,7 +113,7 @@ static waiting run(const scene *on, const char *path, const nc_file_ops *ops, bo
     const nc_request request = {.url = nc_slice_of(url)};
     const nc_download_options options = {.request = &request,
                                          .path = nc_slice_of(on->file),
-                                         .proof_ms = 1,
+                                         .checkpoint_interval_ms = 1,
                                          .skips_sync = skips_sync,
                                          .partial_folder = nc_slice_of(on->folder)};
     const nc_download_sink sink = {.ctx = &one, .on_done = on_done};
@@ -153,7 +153,7 @@ static bool was_killed(int how) {
 }
 
 /// Runs a child that is killed at its n-th operation. Returns true if it was killed.
-static bool run_and_kill(const scene *on, uint64_t nth, int code) {
+static bool run_and_kill(const kill_fixture *on, uint64_t nth, int code) {
     int how = 0;
     pid_t child = fork();
     assert_true(child >= 0);
@@ -162,7 +162,7 @@ static bool run_and_kill(const scene *on, uint64_t nth, int code) {
         faulty_init(&files);
         files.system.sync = sync_nothing; // the system keeps a killed process's writes
         faulty_arm(&files, nth, code);
-        waiting one = run(on, "/slow", &files.ops, false);
+        download_wait one = run(on, "/slow", &files.ops, false);
         _exit(one.error.status == NC_OK ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &how, 0), child);
@@ -170,20 +170,20 @@ static bool run_and_kill(const scene *on, uint64_t nth, int code) {
 }
 
 static void download_slowly(void *ctx) {
-    waiting one = run(ctx, "/slow", NULL, false);
+    download_wait one = run(ctx, "/slow", NULL, false);
     _exit(one.error.status == NC_OK ? 0 : 1);
 }
 
 /// Like run_and_kill(), at its n-th system call on files.
-static bool run_and_kill_traced(scene *on, uint64_t nth, bool is_after) {
+static bool run_and_kill_traced(kill_fixture *on, uint64_t nth, bool is_after) {
     return was_killed(traced_run(download_slowly, on, nth, is_after));
 }
 
 /// The file is complete or missing. The next download, in a new process, completes it and leaves no other file.
-static void check_next(const scene *on, uint64_t nth) {
+static void check_next(const kill_fixture *on, uint64_t nth) {
     int how = 0;
     if (access(on->file, F_OK) == 0) {
-        nc_buf bytes = place_read(on->file);
+        nc_buf bytes = temp_file_read(on->file);
         if (!harness_is_pattern(nc_buf_slice(&bytes), BODY_BYTES)) {
             fail_msg("after a kill at operation %llu the file has %zu bytes", (unsigned long long)nth, bytes.length);
         }
@@ -192,34 +192,34 @@ static void check_next(const scene *on, uint64_t nth) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        waiting one = run(on, "/slow", NULL, true);
+        download_wait one = run(on, "/slow", NULL, true);
         // If the file was already renamed, it is downloaded again. That is correct.
         _exit(one.error.status == NC_OK ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &how, 0), child);
     assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
-    nc_buf bytes = place_read(on->file);
+    nc_buf bytes = temp_file_read(on->file);
     if (!harness_is_pattern(nc_buf_slice(&bytes), BODY_BYTES)) {
         fail_msg("what was resumed after a kill at operation %llu has %zu bytes", (unsigned long long)nth,
                  bytes.length);
     }
     nc_buf_deinit(&bytes);
-    if (place_count(on->at.root) != 1 || (on->folder[0] != '\0' && place_count(on->folder) != 0)) {
+    if (temp_directory_count(on->at.root) != 1 || (on->folder[0] != '\0' && temp_directory_count(on->folder) != 0)) {
         fail_msg("after a kill at operation %llu '%s' and others are left", (unsigned long long)nth,
-                 place_path(on->at.root, ""));
+                 temp_directory_path(on->at.root, ""));
     }
 }
 
-static bool kill_at(scene *on, uint64_t nth, bool is_after, bool is_traced) {
+static bool kill_at(kill_fixture *on, uint64_t nth, bool is_after, bool is_traced) {
     return is_traced ? run_and_kill_traced(on, nth, is_after)
                      : run_and_kill(on, nth, is_after ? FAULTY_KILL_AFTER : FAULTY_KILL_BEFORE);
 }
 
-static void kill_in(scene *on, uint64_t wanted, uint64_t stride, bool is_traced) {
+static void kill_in(kill_fixture *on, uint64_t kill_count, uint64_t stride, bool is_traced) {
     uint64_t kills = 0;
-    for (uint64_t round = 0; kills < wanted; round++) {
+    for (uint64_t round = 0; kills < kill_count; round++) {
         bool is_killed = true;
-        for (uint64_t nth = 1 + round % stride; is_killed && kills < wanted; nth += stride) {
+        for (uint64_t nth = 1 + round % stride; is_killed && kills < kill_count; nth += stride) {
             is_killed = kill_at(on, nth, (nth + round) % 2 != 0, is_traced);
             // Every third one is killed again while it resumes.
             if (is_killed && nth % 3 == 0) {
@@ -234,15 +234,15 @@ static void kill_in(scene *on, uint64_t wanted, uint64_t stride, bool is_traced)
     print_message("%llu kills, each at %s\n", (unsigned long long)kills, is_traced ? "a system call" : "an operation");
 }
 
-static void kill_everywhere(uint64_t wanted, uint64_t stride, bool is_traced) {
-    scene on;
+static void kill_everywhere(uint64_t kill_count, uint64_t stride, bool is_traced) {
+    kill_fixture on;
     begin(&on);
-    kill_in(&on, wanted, stride, is_traced);
+    kill_in(&on, kill_count, stride, is_traced);
     end_scene(&on);
 }
 
 /// Finds a directory on another file system than the file's. Prints a message and returns false if there is none.
-static bool find_folder_elsewhere(scene *on) {
+static bool find_folder_elsewhere(kill_fixture *on) {
     static const char *const roots[] = {"/dev/shm", "/tmp", "/var/tmp", "/run"};
     struct stat here;
     struct stat there;
@@ -260,36 +260,36 @@ static bool find_folder_elsewhere(scene *on) {
     return false;
 }
 
-static void download__from_another_file_system_is_whole_after_a_kill(void **state) {
+static void download__across_file_systems_is_complete_after_a_kill(void **state) {
     (void)state;
-    scene on;
+    kill_fixture on;
     begin(&on);
     if (find_folder_elsewhere(&on)) {
-        uint64_t wanted = torture_number("NETCORE_TORTURE_KILLS", 60) / 4;
-        kill_in(&on, wanted, wanted >= 1000 ? 1 : 3, false);
+        uint64_t kill_count = torture_number("NETCORE_TORTURE_KILLS", 60) / 4;
+        kill_in(&on, kill_count, kill_count >= 1000 ? 1 : 3, false);
         assert_int_equal(rmdir(on.folder), 0);
     }
     end_scene(&on);
 }
 
-static void download__is_whole_after_a_kill_at_every_operation(void **state) {
+static void download__is_complete_after_a_kill_at_every_file_operation(void **state) {
     (void)state;
     kill_everywhere(torture_number("NETCORE_TORTURE_KILLS", 60), 1, false);
 }
 
-static void download__is_whole_after_a_kill_at_every_system_call(void **state) {
+static void download__is_complete_after_a_kill_at_every_system_call(void **state) {
     (void)state;
-    uint64_t wanted = torture_number("NETCORE_TORTURE_KILLS", 60) / 2;
+    uint64_t kill_count = torture_number("NETCORE_TORTURE_KILLS", 60) / 2;
     if (!traced_is_allowed()) {
         assert_null(getenv("CI"));
         return;
     }
-    kill_everywhere(wanted, wanted >= 1000 ? 1 : 5, true);
+    kill_everywhere(kill_count, kill_count >= 1000 ? 1 : 5, true);
 }
 
 /* --- operations that fail --- */
 
-static void check_fault(const scene *on, const faulty_files *files, int code, const waiting *one) {
+static void check_fault(const kill_fixture *on, const faulty_files *files, int code, const download_wait *one) {
     bool is_harmless = code == EINTR || code == FAULTY_SHORT;
     bool is_file = one->error.status == NC_ERR_FILE || one->error.status == NC_ERR_DESCRIPTORS;
     if (one->error.status != NC_OK && (!is_file || one->error.message[0] == '\0')) {
@@ -298,7 +298,7 @@ static void check_fault(const scene *on, const faulty_files *files, int code, co
     if (is_harmless && one->error.status != NC_OK && strcmp(files->failed_op, "list") != 0) {
         fail_msg("'%s' failing with %d is not survived: %s", files->failed_op, code, one->error.message);
     }
-    nc_buf bytes = place_read(on->file);
+    nc_buf bytes = temp_file_read(on->file);
     bool is_old = nc_slice_is_equal(nc_buf_slice(&bytes), nc_slice_of("old"));
     // After the rename the only possible error is that the directory is not synced.
     bool is_good = harness_is_pattern(nc_buf_slice(&bytes), BODY_BYTES) || (one->error.status != NC_OK && is_old);
@@ -308,7 +308,7 @@ static void check_fault(const scene *on, const faulty_files *files, int code, co
     nc_buf_deinit(&bytes);
 }
 
-static void fail_everywhere(const scene *on) {
+static void fail_everywhere(const kill_fixture *on) {
     static const int codes[] = {ENOSPC, EIO, EACCES, EMFILE, EINTR, FAULTY_SHORT};
     size_t descriptors = torture_open_descriptors();
     uint64_t faults = 0;
@@ -319,13 +319,13 @@ static void fail_everywhere(const scene *on) {
             faulty_init(&files);
             files.system.sync = sync_nothing;
             faulty_arm(&files, nth, codes[c]);
-            place_write(on->file, nc_slice_of("old"));
-            waiting one = run(on, "/fast", &files.ops, false);
+            temp_file_write(on->file, nc_slice_of("old"));
+            download_wait one = run(on, "/fast", &files.ops, false);
             has_failed = files.has_failed;
             check_fault(on, &files, codes[c], &one);
             assert_status(run(on, "/fast", NULL, true).error.status, NC_OK);
-            assert_int_equal(place_count(on->at.root), 1);
-            assert_true(on->folder[0] == '\0' || place_count(on->folder) == 0);
+            assert_int_equal(temp_directory_count(on->at.root), 1);
+            assert_true(on->folder[0] == '\0' || temp_directory_count(on->folder) == 0);
             faults += has_failed ? 1 : 0;
         }
     }
@@ -333,38 +333,38 @@ static void fail_everywhere(const scene *on) {
     print_message("%llu faults\n", (unsigned long long)faults);
 }
 
-static void download__survives_every_operation_failing_once(void **state) {
+static void download__survives_each_file_operation_failure(void **state) {
     (void)state;
-    scene on;
+    kill_fixture on;
     begin(&on);
     fail_everywhere(&on);
     end_scene(&on);
 }
 
 /// Another process's partial file may be beside the file, complete or not.
-static void download__from_another_file_system_leaves_anothers_part_alone(void **state) {
+static void download__across_file_systems_ignores_other_processes_partial_files(void **state) {
     (void)state;
-    scene on;
+    kill_fixture on;
     begin(&on);
     if (find_folder_elsewhere(&on)) {
-        const char *theirs = place_path(on.at.root, "file.part");
-        place_write(theirs, nc_slice_of("theirs"));
+        const char *theirs = temp_directory_path(on.at.root, "file.part");
+        temp_file_write(theirs, nc_slice_of("theirs"));
         assert_status(run(&on, "/fast", NULL, false).error.status, NC_OK);
-        nc_buf bytes = place_read(place_path(on.at.root, "file.part"));
+        nc_buf bytes = temp_file_read(temp_directory_path(on.at.root, "file.part"));
         assert_true(nc_slice_is_equal(nc_buf_slice(&bytes), nc_slice_of("theirs")));
         nc_buf_deinit(&bytes);
-        bytes = place_read(on.file);
+        bytes = temp_file_read(on.file);
         assert_true(harness_is_pattern(nc_buf_slice(&bytes), BODY_BYTES));
         nc_buf_deinit(&bytes);
-        assert_int_equal(place_count(on.at.root), 2);
+        assert_int_equal(temp_directory_count(on.at.root), 2);
         assert_int_equal(rmdir(on.folder), 0);
     }
     end_scene(&on);
 }
 
-static void download__from_another_file_system_survives_every_operation_failing_once(void **state) {
+static void download__across_file_systems_survives_each_file_operation_failure(void **state) {
     (void)state;
-    scene on;
+    kill_fixture on;
     begin(&on);
     if (find_folder_elsewhere(&on)) {
         fail_everywhere(&on);
@@ -374,10 +374,10 @@ static void download__from_another_file_system_survives_every_operation_failing_
 }
 
 /// A power failure loses unsynced data, so each step is on disk before the step that depends on it.
-static void download__syncs_before_it_claims_and_before_it_renames(void **state) {
+static void download__syncs_before_it_records_progress_and_before_it_renames(void **state) {
     (void)state;
     static faulty_files files;
-    scene on;
+    kill_fixture on;
     begin(&on);
     faulty_init(&files);
     faulty_arm(&files, 0, 0);
@@ -403,13 +403,13 @@ static void download__syncs_before_it_claims_and_before_it_renames(void **state)
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(download__is_whole_after_a_kill_at_every_operation),
-        harness_case(download__is_whole_after_a_kill_at_every_system_call),
-        harness_case(download__from_another_file_system_is_whole_after_a_kill),
-        harness_case(download__survives_every_operation_failing_once),
-        harness_case(download__from_another_file_system_leaves_anothers_part_alone),
-        harness_case(download__from_another_file_system_survives_every_operation_failing_once),
-        harness_case(download__syncs_before_it_claims_and_before_it_renames),
+        harness_case(download__is_complete_after_a_kill_at_every_file_operation),
+        harness_case(download__is_complete_after_a_kill_at_every_system_call),
+        harness_case(download__across_file_systems_is_complete_after_a_kill),
+        harness_case(download__survives_each_file_operation_failure),
+        harness_case(download__across_file_systems_ignores_other_processes_partial_files),
+        harness_case(download__across_file_systems_survives_each_file_operation_failure),
+        harness_case(download__syncs_before_it_records_progress_and_before_it_renames),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static bool wait_for_received(fetching *on, uint64_t bytes) {
     return is_there;
 }
 
-static void segments__go_on_with_the_whole_answer_when_it_rests_on_a_border(void **state) {
+static void segments__continue_with_a_200_response_that_stalls_at_a_segment_boundary(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -69,7 +69,7 @@ static uint64_t range_start(const nct_choice *choice) {
 
 /// Two servers behind one host name use different validators for the same version. Requests for the end reach the
 /// second.
-static void answer_as_a_farm(void *context, nct_choice *choice) {
+static void respond_as_two_servers(void *context, nct_choice *choice) {
     (void)context;
     uint64_t at = range_start(choice);
     nct_reply reply = {.headers = at < 2 * SHARE ? STRONG : "ETag: \"b\"\r\n",
@@ -77,21 +77,21 @@ static void answer_as_a_farm(void *context, nct_choice *choice) {
                        .answers_ranges = true,
                        .drip_bytes = at == 0 ? 20000 : 0,
                        .drip_ms = at == 0 ? 1 : 0};
-    (void)nct_choice_answer(choice, &reply);
+    (void)nct_choice_respond(choice, &reply);
 }
 
-static void segments__fall_back_to_one_when_only_some_ranges_are_answered(void **state) {
+static void segments__fall_back_to_one_when_only_some_ranges_are_served(void **state) {
     (void)state;
-    const nct_server_options farm = {.choose = answer_as_a_farm};
+    const nct_server_options farm = {.choose = respond_as_two_servers};
     fetching on;
     fetching_start_at(&on, &farm, NULL);
     assert_fetched(fetch(&on, &(nc_download_options){.segments = 3}), NC_OK);
     assert_pattern(on.file, LARGE);
-    assert_int_equal(place_count(on.at.root), 1);
+    assert_int_equal(temp_directory_count(on.at.root), 1);
     fetching_stop(&on);
 }
 
-static void segments__keep_what_is_there_when_the_server_turns_them_away(void **state) {
+static void segments__are_preserved_when_the_server_rejects_further_requests(void **state) {
     (void)state;
     fetching on;
     fetching_start(&on);
@@ -126,9 +126,9 @@ static void segments__keep_what_is_there_when_the_server_turns_them_away(void **
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(segments__go_on_with_the_whole_answer_when_it_rests_on_a_border),
-        harness_case(segments__keep_what_is_there_when_the_server_turns_them_away),
-        harness_case(segments__fall_back_to_one_when_only_some_ranges_are_answered),
+        harness_case(segments__continue_with_a_200_response_that_stalls_at_a_segment_boundary),
+        harness_case(segments__are_preserved_when_the_server_rejects_further_requests),
+        harness_case(segments__fall_back_to_one_when_only_some_ranges_are_served),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

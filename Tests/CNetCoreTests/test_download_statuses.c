@@ -20,14 +20,14 @@ static fetched leave_partial(fetching *on, const char *headers) {
     return got;
 }
 
-/// A response that is no file, or possibly another file, replaces neither the partial file nor the file.
-static void download__keeps_its_part_when_a_success_is_not_the_file_regression_1(void **state) {
+/// These responses may not have the file as their body. They replace neither the partial file nor the file.
+static void download__other_2xx_statuses_preserve_the_partial_file_regression_1(void **state) {
     static const uint16_t statuses[] = {201, 202, 203, 204, 205, 207};
     (void)state;
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
         fetching on;
         fetching_start(&on);
-        place_write(on.file, nc_slice_of("old"));
+        temp_file_write(on.file, nc_slice_of("old"));
         fetched first = leave_partial(&on, STRONG);
         const nct_reply pending = {.status = statuses[i], .headers = STRONG, .body = "pending", .body_length = 7};
         fetching_script(&on, pending);
@@ -47,7 +47,7 @@ static void download__keeps_its_part_when_a_success_is_not_the_file_regression_1
 }
 
 /// If a partial file cannot be resumed, or its range is rejected, only the whole is requested.
-static void download__gives_a_part_up_for_a_200_alone_regression_2(void **state) {
+static void download__only_a_200_replaces_a_partial_file_regression_2(void **state) {
     const nct_reply pending = {.status = 202, .body = "pending", .body_length = 7};
     const nct_reply rows[][2] = {{pending, pending},
                                  {{.status = 416, .headers = "Content-Range: bytes */5\r\n"}, pending}};
@@ -63,7 +63,7 @@ static void download__gives_a_part_up_for_a_200_alone_regression_2(void **state)
         assert_string_equal(got.partial, on.partial);
         assert_true(fetch_exists(on.record));
         got = fetch(&on, &(nc_download_options){.restarts = true});
-        assert_fetched(got, NC_OK); // a request without a reader holds no bytes
+        assert_fetched(got, NC_OK); // a request for the whole file accepts this status
         assert_int_equal(got.status, 202);
         assert_file(on.file, nc_slice_of("pending"));
         fetching_stop(&on);
@@ -73,8 +73,8 @@ static void download__gives_a_part_up_for_a_200_alone_regression_2(void **state)
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(download__keeps_its_part_when_a_success_is_not_the_file_regression_1),
-        harness_case(download__gives_a_part_up_for_a_200_alone_regression_2),
+        harness_case(download__other_2xx_statuses_preserve_the_partial_file_regression_1),
+        harness_case(download__only_a_200_replaces_a_partial_file_regression_2),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

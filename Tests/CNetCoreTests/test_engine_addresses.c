@@ -66,37 +66,37 @@ static void stop(names *n) {
     nct_server_stop(n->doh);
 }
 
-static void engine__an_address_that_does_not_answer_leaves_time_for_the_next(void **state) {
+static void engine__an_unresponsive_address_leaves_time_for_the_next(void **state) {
     names n;
     (void)state;
     start(&n, (const uint8_t[]){2, 1}, 2);
     full_listener silent = full_listener_start(0x7f000002, nct_server_port(n.f.server));
     answer one = send_within(&n, 4000);
-    assert_answered(one, 200, "ok");
+    assert_response(one, 200, "ok");
     assert_string_equal(nc_response_hop_at(one.response, 0).remote_address, "127.0.0.1");
     full_listener_stop(&silent);
     stop(&n);
 }
 
-static void engine__an_address_that_refuses_gives_way_to_the_next(void **state) {
+static void engine__a_refused_connection_falls_back_to_the_next_address(void **state) {
     names n;
     (void)state;
     start(&n, (const uint8_t[]){2, 3, 4, 1}, 4);
-    assert_answered(send_within(&n, 5000), 200, "ok");
+    assert_response(send_within(&n, 5000), 200, "ok");
     stop(&n);
 }
 
-static void engine__silent_and_refusing_addresses_are_passed_by(void **state) {
+static void engine__unresponsive_and_refusing_addresses_are_skipped(void **state) {
     names n;
     (void)state;
     start(&n, (const uint8_t[]){2, 3, 1}, 3);
     full_listener silent = full_listener_start(0x7f000002, nct_server_port(n.f.server));
-    assert_answered(send_within(&n, 4000), 200, "ok");
+    assert_response(send_within(&n, 4000), 200, "ok");
     full_listener_stop(&silent);
     stop(&n);
 }
 
-static void engine__addresses_that_all_are_silent_end_at_the_connect_limit(void **state) {
+static void engine__unresponsive_addresses_end_at_the_connect_timeout(void **state) {
     names n;
     (void)state;
     start(&n, (const uint8_t[]){2, 3}, 2);
@@ -108,7 +108,7 @@ static void engine__addresses_that_all_are_silent_end_at_the_connect_limit(void 
     stop(&n);
 }
 
-static void engine__addresses_that_all_refuse_end_at_once(void **state) {
+static void engine__refused_connections_to_all_addresses_fail_immediately(void **state) {
     names n;
     (void)state;
     start(&n, (const uint8_t[]){2, 3}, 2);
@@ -116,7 +116,7 @@ static void engine__addresses_that_all_refuse_end_at_once(void **state) {
     stop(&n);
 }
 
-static void engine__an_alias_without_an_address_is_a_name_that_nobody_knows(void **state) {
+static void engine__a_cname_without_an_address_is_an_unknown_host(void **state) {
     names n;
     (void)state;
     start(&n, NULL, 0);
@@ -126,20 +126,20 @@ static void engine__an_alias_without_an_address_is_a_name_that_nobody_knows(void
     stop(&n);
 }
 
-static void engine__addresses_of_ipv4_alone_are_asked_for_alone(void **state) {
+static void engine__an_ipv4_only_engine_queries_only_a_records(void **state) {
     names n;
-    uint8_t asked[1024];
+    uint8_t query[1024];
     (void)state;
     start_for(&n, NC_FAMILY_IPV4, (const uint8_t[]){1}, 1);
-    assert_answered(send_within(&n, 60000), 200, "ok");
+    assert_response(send_within(&n, 60000), 200, "ok");
     assert_int_equal(nct_server_request_count(n.doh), 1);
-    size_t length = nct_server_copy_request(n.doh, 0, asked, sizeof asked);
-    assert_in_range(length, 5, sizeof asked);
-    assert_memory_equal(asked + length - 4, "\0\1\0\1", 4); // A, IN
+    size_t length = nct_server_copy_request(n.doh, 0, query, sizeof query);
+    assert_in_range(length, 5, sizeof query);
+    assert_memory_equal(query + length - 4, "\0\1\0\1", 4); // A, IN
     stop(&n);
 }
 
-static void engine__addresses_of_the_other_family_do_not_count(void **state) {
+static void engine__addresses_of_the_other_family_are_ignored(void **state) {
     static const char *const hosts[] = {"127.0.0.1", "localhost"};
     names n;
     (void)state;
@@ -157,26 +157,26 @@ static void engine__addresses_of_the_other_family_do_not_count(void **state) {
         nc_request request = {.url = nc_slice_of(fixture_url_at(&f, hosts[i], "/x"))};
         one = fixture_send(&f, &request);
         assert_int_not_equal(one.error.status, NC_OK);
-        const char *told = fixture_text(&f, "%s:%u, over IPv6", hosts[i], nct_server_port(f.server));
-        assert_non_null(strstr(one.error.message, told));
+        const char *expected = fixture_text(&f, "%s:%u, over IPv6", hosts[i], nct_server_port(f.server));
+        assert_non_null(strstr(one.error.message, expected));
     }
     assert_int_equal(nct_server_connection_count(f.server), 0);
     fixture_stop(&f);
 }
 
-static void engine__a_question_that_is_given_up_takes_its_connection_along(void **state) {
+static void engine__a_cancelled_dns_query_closes_its_doh_connection(void **state) {
     names n;
     nct_reply answers = {.headers = "Content-Type: application/dns-message\r\n"};
-    uint8_t elsewhere[128], here[128];
+    uint8_t other_answer[128], local_answer[128];
     nct_reply late = answers;
     (void)state;
     start_for(&n, NC_FAMILY_IPV4, (const uint8_t[]){1}, 1);
-    late.body = elsewhere;
-    late.body_length = write_answer(elsewhere, (const uint8_t[]){2}, 1);
+    late.body = other_answer;
+    late.body_length = write_answer(other_answer, (const uint8_t[]){2}, 1);
     late.is_cut = true;
     late.ending = NCT_STALL;
-    answers.body = here;
-    answers.body_length = write_answer(here, (const uint8_t[]){1}, 1);
+    answers.body = local_answer;
+    answers.body_length = write_answer(local_answer, (const uint8_t[]){1}, 1);
     const nct_reply replies[] = {late, answers};
     assert_int_equal(nct_server_script_sequence(n.doh, "/dns-query", replies, 2), 0);
     nc_request request = {.url = nc_slice_of(fixture_url_at(&n.f, "a.example", "/x"))};
@@ -186,12 +186,12 @@ static void engine__a_question_that_is_given_up_takes_its_connection_along(void 
     assert_status(fixture_wait(&n.f, id).error.status, NC_ERR_CANCELLED);
     // On the same connection the late response would belong to the next query.
     nct_server_release_stalled(n.doh);
-    assert_answered(fixture_send(&n.f, &request), 200, "ok");
+    assert_response(fixture_send(&n.f, &request), 200, "ok");
     assert_int_equal(nct_server_connection_count(n.doh), 2);
     stop(&n);
 }
 
-static void engine__an_unknown_family_of_addresses_is_refused(void **state) {
+static void engine__an_unknown_address_family_is_rejected(void **state) {
     nc_engine *engine = NULL;
     nc_error err;
     (void)state;
@@ -202,16 +202,16 @@ static void engine__an_unknown_family_of_addresses_is_refused(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__an_address_that_does_not_answer_leaves_time_for_the_next),
-        harness_case(engine__an_address_that_refuses_gives_way_to_the_next),
-        harness_case(engine__silent_and_refusing_addresses_are_passed_by),
-        harness_case(engine__addresses_that_all_are_silent_end_at_the_connect_limit),
-        harness_case(engine__addresses_that_all_refuse_end_at_once),
-        harness_case(engine__an_alias_without_an_address_is_a_name_that_nobody_knows),
-        harness_case(engine__addresses_of_ipv4_alone_are_asked_for_alone),
-        harness_case(engine__addresses_of_the_other_family_do_not_count),
-        harness_case(engine__a_question_that_is_given_up_takes_its_connection_along),
-        harness_case(engine__an_unknown_family_of_addresses_is_refused),
+        harness_case(engine__an_unresponsive_address_leaves_time_for_the_next),
+        harness_case(engine__a_refused_connection_falls_back_to_the_next_address),
+        harness_case(engine__unresponsive_and_refusing_addresses_are_skipped),
+        harness_case(engine__unresponsive_addresses_end_at_the_connect_timeout),
+        harness_case(engine__refused_connections_to_all_addresses_fail_immediately),
+        harness_case(engine__a_cname_without_an_address_is_an_unknown_host),
+        harness_case(engine__an_ipv4_only_engine_queries_only_a_records),
+        harness_case(engine__addresses_of_the_other_family_are_ignored),
+        harness_case(engine__a_cancelled_dns_query_closes_its_doh_connection),
+        harness_case(engine__an_unknown_address_family_is_rejected),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

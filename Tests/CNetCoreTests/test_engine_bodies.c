@@ -1,5 +1,5 @@
 /// Bodies that are not in memory: sources, files, pauses, rates, codings, trailers. For saved bodies see
-/// test_engine_saves.c.
+/// test_engine_body_files.c.
 #include "fixture.h"
 
 #include <curl/curl.h>
@@ -45,10 +45,10 @@ static nc_pull pull_text(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t ca
     return source->at == source->length ? NC_PULL_END : NC_PULL_MORE;
 }
 
-static bool rewind_text(void *ctx, nc_transfer_id id) {
+static bool rewind_text(void *ctx, nc_transfer_id id, uint64_t offset) {
     text_source *source = ctx;
     (void)id;
-    source->at = 0;
+    source->at = offset;
     source->rewinds++;
     return true;
 }
@@ -68,7 +68,7 @@ static void engine__a_source_of_known_length_is_sent_with_that_length(void **sta
     fixture_start(&f, NCT_PLAIN);
     fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
     nc_request request = upload_of(&f, "/echo", &source, 14);
-    assert_answered(fixture_send(&f, &request), 200, "piece by piece");
+    assert_response(fixture_send(&f, &request), 200, "piece by piece");
     assert_non_null(strstr(fixture_received(&f, 0), "Content-Length: 14\r\n"));
     assert_null(strstr(fixture_received(&f, 0), "Transfer-Encoding"));
     fixture_stop(&f);
@@ -81,25 +81,25 @@ static void engine__a_source_of_unknown_length_is_sent_chunked(void **state) {
     fixture_start(&f, NCT_PLAIN);
     fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
     nc_request request = upload_of(&f, "/echo", &source, NC_LENGTH_UNKNOWN);
-    assert_answered(fixture_send(&f, &request), 200, "piece by piece");
+    assert_response(fixture_send(&f, &request), 200, "piece by piece");
     assert_non_null(strstr(fixture_received(&f, 0), "Transfer-Encoding: chunked\r\n"));
     assert_null(strstr(fixture_received(&f, 0), "Content-Length"));
     fixture_stop(&f);
 }
 
-static void engine__a_connection_that_answered_in_http_1_0_gets_no_chunks(void **state) {
+static void engine__a_server_that_responded_with_http_1_0_receives_no_chunks(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     static const char old[] = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n";
     fixture_script(&f, "/old", (nct_reply){.is_raw = true, .body = old, .body_length = sizeof old - 1});
     fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
-    assert_answered(fixture_get(&f, "/old"), 200, "");
+    assert_response(fixture_get(&f, "/old"), 200, "");
     text_source source = {.text = "hello world", .length = 11, .step = 4};
     nc_request request = upload_of(&f, "/echo", &source, NC_LENGTH_UNKNOWN);
-    request.body_source.rewind = NULL;
+    request.body_source.seek = NULL;
     answer put = fixture_send(&f, &request);
-    assert_answered(put, 200, "hello world");
+    assert_response(put, 200, "hello world");
     assert_non_null(strstr(fixture_received(&f, 1), "PUT /echo HTTP/1.1\r\n"));
     // One hop, which opened a connection.
     assert_int_equal(nc_response_hop_count(put.response), 1);
@@ -107,7 +107,7 @@ static void engine__a_connection_that_answered_in_http_1_0_gets_no_chunks(void *
     fixture_stop(&f);
 }
 
-static void engine__a_source_that_gives_more_or_less_than_announced_is_an_error(void **state) {
+static void engine__a_source_with_another_length_than_declared_is_an_error(void **state) {
     static const uint64_t announced[] = {13, 15, 1, 0, 1000000};
     fixture f;
     (void)state;
@@ -116,7 +116,7 @@ static void engine__a_source_that_gives_more_or_less_than_announced_is_an_error(
     for (size_t i = 0; i < sizeof announced / sizeof *announced; i++) {
         text_source source = {.text = "piece by piece", .length = 14, .step = 3};
         nc_request request = upload_of(&f, "/echo", &source, announced[i]);
-        assert_ended(fixture_send(&f, &request), NC_ERR_BODY_LENGTH, 0, "the source gave");
+        assert_ended(fixture_send(&f, &request), NC_ERR_BODY_LENGTH, 0, "the body source returned");
     }
     assert_int_equal(nct_server_request_count(f.server), 0);
     fixture_stop(&f);
@@ -133,7 +133,7 @@ static void engine__a_failing_source_ends_the_transfer(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__a_source_that_has_nothing_now_is_asked_again_after_resume(void **state) {
+static void engine__a_source_without_data_is_called_again_after_resume(void **state) {
     fixture f;
     text_source source = {.text = "piece by piece", .length = 14, .step = 3, .sleeps_once = true};
     answer one = {0};
@@ -144,17 +144,17 @@ static void engine__a_source_that_has_nothing_now_is_asked_again_after_resume(vo
     nc_request request = upload_of(&f, "/echo", &source, NC_LENGTH_UNKNOWN);
     nc_transfer_id id = fixture_submit(&f, &request);
     do {
-        // Early and repeated resumes are harmless.
+        // A resume is harmless if the source is not paused.
         nc_engine_resume(f.engine, id);
         status = nc_engine_wait(f.engine, id, 5, &one.response, &one.error);
     } while (status == NC_ERR_WAIT_TIMED_OUT);
     assert_true(source.has_slept);
-    assert_answered(one, 200, "piece by piece");
+    assert_response(one, 200, "piece by piece");
     nc_response_release(one.response);
     fixture_stop(&f);
 }
 
-static void engine__a_redirect_that_keeps_the_body_begins_it_anew(void **state) {
+static void engine__a_redirect_that_preserves_the_body_rewinds_it(void **state) {
     fixture f;
     text_source source = {.text = "piece by piece", .length = 14, .step = 5};
     (void)state;
@@ -162,15 +162,15 @@ static void engine__a_redirect_that_keeps_the_body_begins_it_anew(void **state) 
     fixture_script(&f, "/moved", (nct_reply){.status = 307, .location = "/echo"});
     fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
     nc_request request = upload_of(&f, "/moved", &source, 14);
-    assert_answered(fixture_send(&f, &request), 200, "piece by piece");
+    assert_response(fixture_send(&f, &request), 200, "piece by piece");
     assert_int_equal(source.rewinds, 1);
     source.at = 0;
-    request.body_source.rewind = NULL;
-    assert_ended(fixture_send(&f, &request), NC_ERR_NOT_REWINDABLE, 65, "cannot be sent a second time");
+    request.body_source.seek = NULL;
+    assert_ended(fixture_send(&f, &request), NC_ERR_NOT_REWINDABLE, 65, "cannot be sent again");
     fixture_stop(&f);
 }
 
-static void engine__a_redirect_takes_a_source_of_nothing_along_regression_1(void **state) {
+static void engine__a_redirect_resends_an_empty_source_regression_1(void **state) {
     fixture f;
     text_source source = {.text = "", .step = 5};
     (void)state;
@@ -178,8 +178,8 @@ static void engine__a_redirect_takes_a_source_of_nothing_along_regression_1(void
     fixture_script(&f, "/moved", (nct_reply){.status = 307, .location = "/echo"});
     fixture_script(&f, "/echo", (nct_reply){.is_echo = true});
     nc_request request = upload_of(&f, "/moved", &source, 0);
-    request.body_source.rewind = NULL;
-    assert_answered(fixture_send(&f, &request), 200, "");
+    request.body_source.seek = NULL;
+    assert_response(fixture_send(&f, &request), 200, "");
     assert_non_null(strstr(fixture_received(&f, 1), "\r\nContent-Length: 0\r\n"));
     fixture_stop(&f);
 }
@@ -205,15 +205,15 @@ static void engine__a_file_is_sent_as_the_body(void **state) {
     nc_request request = fixture_request(&f, "/echo");
     request.method = nc_slice_of("PUT");
     request.body_file = nc_slice_of(path);
-    assert_answered(fixture_send(&f, &request), 200, "from a file");
+    assert_response(fixture_send(&f, &request), 200, "from a file");
     assert_non_null(strstr(fixture_received(&f, 0), "Content-Length: 11\r\n"));
     request.body_file = nc_slice_of(folder);
-    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 21, "no regular file");
+    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 21, "not a regular file");
     request.body_file = nc_slice_of("/proc/self/status");
-    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 29, "does not tell its size");
+    assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 29, "is unknown: send it with a body source");
     write_file(path, "");
     request.body_file = nc_slice_of(path);
-    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_response(fixture_send(&f, &request), 200, "");
     unlink(path);
     request.body_file = nc_slice_of(path);
     assert_ended(fixture_send(&f, &request), NC_ERR_FILE, 2, "cannot be opened");
@@ -236,7 +236,7 @@ static ssize_t read_changing(void *ctx, int fd, void *bytes, size_t length, off_
 static void engine__a_file_that_changes_its_length_while_it_is_sent_is_an_error(void **state) {
     static const struct {
         off_t bytes;
-        const char *told;
+        const char *message;
     } rows[] = {{12, "/upload' became longer"}, {3, "/upload' became shorter"}, {0, "/upload' became shorter"}};
     fixture f;
     char folder[] = "/tmp/netcore-test.XXXXXX";
@@ -254,12 +254,12 @@ static void engine__a_file_that_changes_its_length_while_it_is_sent_is_an_error(
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         write_file(changing_path, "from a file");
         changed_bytes = rows[i].bytes;
-        assert_ended(fixture_send(&f, &request), NC_ERR_BODY_LENGTH, 0, rows[i].told);
+        assert_ended(fixture_send(&f, &request), NC_ERR_BODY_LENGTH, 0, rows[i].message);
     }
     assert_int_equal(nct_server_request_count(f.server), 0);
     write_file(changing_path, "from a file");
     changed_bytes = 11;
-    assert_answered(fixture_send(&f, &request), 200, "from a file");
+    assert_response(fixture_send(&f, &request), 200, "from a file");
     unlink(changing_path);
     assert_int_equal(rmdir(folder), 0);
     fixture_stop(&f);
@@ -279,7 +279,7 @@ typedef struct reader {
     nc_error error;
 } reader;
 
-static nc_verdict read_and_pause(void *ctx, nc_transfer_id id, nc_slice bytes) {
+static nc_action read_and_pause(void *ctx, nc_transfer_id id, nc_slice bytes) {
     reader *self = ctx;
     for (size_t i = 0; i < bytes.length; i++) {
         self->is_wrong = self->is_wrong || bytes.data[i] != 'a' + (self->received + i) % 26;
@@ -290,7 +290,7 @@ static nc_verdict read_and_pause(void *ctx, nc_transfer_id id, nc_slice bytes) {
     self->paused = id;
     pthread_cond_signal(&self->changed);
     pthread_mutex_unlock(&self->mutex);
-    return NC_PAUSE;
+    return NC_ACTION_PAUSE;
 }
 
 static void read_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
@@ -328,7 +328,7 @@ static void read_with_pauses(fixture *f, const nc_request *request, reader *self
     pthread_cond_destroy(&self->changed);
 }
 
-static void engine__pausing_after_each_piece_loses_and_repeats_nothing(void **state) {
+static void engine__pausing_after_each_piece_loses_or_repeats_no_bytes(void **state) {
     static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
     enum { LENGTH = 3000003 };
     (void)state;
@@ -367,7 +367,7 @@ static size_t make_gzip(uint8_t *out, size_t capacity, size_t length) {
     return used;
 }
 
-static void engine__a_coded_body_may_be_paused_too(void **state) {
+static void engine__an_encoded_body_can_be_paused(void **state) {
     enum { LENGTH = 2000000 };
     static uint8_t packed[64 * 1024];
     fixture f;
@@ -387,7 +387,7 @@ static void engine__a_coded_body_may_be_paused_too(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__a_coded_body_cut_short_inside_right_framing_is_an_error(void **state) {
+static void engine__an_encoded_body_truncated_within_valid_framing_is_an_error(void **state) {
     static uint8_t packed[4096];
     fixture f;
     (void)state;
@@ -403,7 +403,7 @@ static void engine__a_coded_body_cut_short_inside_right_framing_is_an_error(void
     fixture_stop(&f);
 }
 
-static void engine__a_rate_holds_a_body_back(void **state) {
+static void engine__a_rate_limit_slows_a_body(void **state) {
     fixture f;
     nc_clock clock = nc_clock_system();
     (void)state;
@@ -422,14 +422,14 @@ static void engine__a_rate_holds_a_body_back(void **state) {
     request.method = nc_slice_of("POST");
     request.limits.max_send_bytes_per_s = 200000;
     began_ns = clock.monotonic_ns(NULL);
-    assert_answered(fixture_send(&f, &request), 200, "ok");
+    assert_response(fixture_send(&f, &request), 200, "ok");
     assert_true(clock.monotonic_ns(NULL) - began_ns > 100000000u);
     fixture_stop(&f);
 }
 
 /* --- trailers --- */
 
-static void engine__trailers_stand_apart_from_the_head(void **state) {
+static void engine__trailers_are_separate_from_the_head(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -440,7 +440,7 @@ static void engine__trailers_stand_apart_from_the_head(void **state) {
                                .chunk_bytes = 2,
                                .trailers = "X-Sum: abc\r\nX-Head: 2\r\n"});
     answer one = fixture_get(&f, "/t");
-    assert_answered(one, 200, "body");
+    assert_response(one, 200, "body");
     assert_field(one, "X-Head", "1");
     assert_int_equal(nc_response_trailer_count(one.response), 2);
     nc_header trailer = nc_response_trailer_at(one.response, 0);
@@ -450,7 +450,7 @@ static void engine__trailers_stand_apart_from_the_head(void **state) {
     assert_false(nc_response_is_close_delimited(one.response));
     fixture_script_raw(&f, "/c", "HTTP/1.1 200 OK\r\n\r\nbody");
     one = fixture_get(&f, "/c");
-    assert_answered(one, 200, "body");
+    assert_response(one, 200, "body");
     assert_true(nc_response_is_close_delimited(one.response));
     fixture_stop(&f);
 }
@@ -460,19 +460,19 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_source_of_known_length_is_sent_with_that_length),
         harness_case(engine__a_source_of_unknown_length_is_sent_chunked),
-        harness_case(engine__a_connection_that_answered_in_http_1_0_gets_no_chunks),
-        harness_case(engine__a_source_that_gives_more_or_less_than_announced_is_an_error),
+        harness_case(engine__a_server_that_responded_with_http_1_0_receives_no_chunks),
+        harness_case(engine__a_source_with_another_length_than_declared_is_an_error),
         harness_case(engine__a_failing_source_ends_the_transfer),
-        harness_case(engine__a_source_that_has_nothing_now_is_asked_again_after_resume),
-        harness_case(engine__a_redirect_that_keeps_the_body_begins_it_anew),
-        harness_case(engine__a_redirect_takes_a_source_of_nothing_along_regression_1),
+        harness_case(engine__a_source_without_data_is_called_again_after_resume),
+        harness_case(engine__a_redirect_that_preserves_the_body_rewinds_it),
+        harness_case(engine__a_redirect_resends_an_empty_source_regression_1),
         harness_case(engine__a_file_is_sent_as_the_body),
         harness_case(engine__a_file_that_changes_its_length_while_it_is_sent_is_an_error),
-        harness_case(engine__pausing_after_each_piece_loses_and_repeats_nothing),
-        harness_case(engine__a_coded_body_may_be_paused_too),
-        harness_case(engine__a_coded_body_cut_short_inside_right_framing_is_an_error),
-        harness_case(engine__a_rate_holds_a_body_back),
-        harness_case(engine__trailers_stand_apart_from_the_head),
+        harness_case(engine__pausing_after_each_piece_loses_or_repeats_no_bytes),
+        harness_case(engine__an_encoded_body_can_be_paused),
+        harness_case(engine__an_encoded_body_truncated_within_valid_framing_is_an_error),
+        harness_case(engine__a_rate_limit_slows_a_body),
+        harness_case(engine__trailers_are_separate_from_the_head),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static bool was_opened(int watch) {
     return read(watch, events, sizeof events) > 0;
 }
 
-static void engine__a_connection_does_not_open_the_built_in_bundle(void **state) {
+static void engine__a_connection_does_not_open_the_built_in_ca_bundle(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_TLS_VALID);
@@ -88,7 +88,7 @@ static void engine__a_connection_does_not_open_the_built_in_bundle(void **state)
     assert_true(watch >= 0 && inotify_add_watch(watch, path, IN_OPEN) >= 0);
     for (int i = 0; i < CONNECTIONS; i++) {
         answer one = fixture_get(&f, "/t");
-        assert_answered(one, 200, "ok");
+        assert_response(one, 200, "ok");
         assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, 1);
     }
     assert_false(was_opened(watch));
@@ -100,7 +100,7 @@ static void engine__a_connection_does_not_open_the_built_in_bundle(void **state)
     fixture_stop(&f);
 }
 
-static void engine__the_built_in_bundle_adds_no_trust(void **state) {
+static void engine__the_built_in_ca_bundle_adds_no_trust(void **state) {
     fixture f, other;
     (void)state;
     fixture_start(&f, NCT_TLS_VALID);
@@ -116,7 +116,7 @@ static void engine__the_built_in_bundle_adds_no_trust(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__own_roots_suffice_where_there_is_no_bundle(void **state) {
+static void engine__explicit_roots_work_without_a_built_in_ca_bundle(void **state) {
     fixture f;
     (void)state;
     char folder[4096];
@@ -126,7 +126,7 @@ static void engine__own_roots_suffice_where_there_is_no_bundle(void **state) {
     fixture_script(&f, "/t", (nct_reply){.body = "ok", .body_length = 2});
     assert_int_equal(mount("none", folder, "tmpfs", 0, NULL), 0);
     assert_int_not_equal(access(built_in, F_OK), 0);
-    assert_answered(fixture_get(&f, "/t"), 200, "ok");
+    assert_response(fixture_get(&f, "/t"), 200, "ok");
     // Without a bundle the system's roots are an error, not an empty list.
     nc_request request = fixture_request(&f, "/t");
     nc_trust_options system = {.roots = NC_ROOTS_SYSTEM};
@@ -149,9 +149,9 @@ int main(void) {
         return getenv("CI") != NULL;
     }
     const struct CMUnitTest cases[] = {
-        harness_case(engine__a_connection_does_not_open_the_built_in_bundle),
-        harness_case(engine__the_built_in_bundle_adds_no_trust),
-        harness_case(engine__own_roots_suffice_where_there_is_no_bundle),
+        harness_case(engine__a_connection_does_not_open_the_built_in_ca_bundle),
+        harness_case(engine__the_built_in_ca_bundle_adds_no_trust),
+        harness_case(engine__explicit_roots_work_without_a_built_in_ca_bundle),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

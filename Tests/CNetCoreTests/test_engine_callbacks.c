@@ -15,7 +15,7 @@ typedef struct watcher {
     pthread_t loop_thread;
     char events[64]; // h: a redirect's head, H: the last, b: body, d: done
     size_t event_count;
-    char stop_at; // the event whose callback returns NC_STOP
+    char stop_at; // the event whose callback returns NC_ACTION_STOP
     char cancel_at;
     bool releases_engine;
     const nc_request *next; // submitted from inside on_done
@@ -53,7 +53,7 @@ static void watcher_deinit(watcher *w) {
     assert_int_equal(sem_destroy(&w->over), 0);
 }
 
-static nc_verdict note(watcher *w, nc_transfer_id id, char event) {
+static nc_action record_event(watcher *w, nc_transfer_id id, char event) {
     if (w->event_count < sizeof w->events - 1 && (event != 'b' || w->events[w->event_count - 1] != 'b')) {
         w->events[w->event_count++] = event;
     }
@@ -61,28 +61,28 @@ static nc_verdict note(watcher *w, nc_transfer_id id, char event) {
         nc_engine_cancel(w->engine, id);
         nc_engine_cancel(w->engine, id);
     }
-    return w->stop_at == event ? NC_STOP : NC_CONTINUE;
+    return w->stop_at == event ? NC_ACTION_STOP : NC_ACTION_CONTINUE;
 }
 
-static nc_verdict on_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+static nc_action on_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
     watcher *w = ctx;
     w->head_status = nc_response_status(response);
     w->head_fields = nc_response_header_count(response);
     if (nc_response_body(response).length != 0) {
         w->inner = NC_ERR_INTERNAL;
     }
-    return note(w, id, is_last ? 'H' : 'h');
+    return record_event(w, id, is_last ? 'H' : 'h');
 }
 
-static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+static nc_action on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
     watcher *w = ctx;
     w->body_bytes += bytes.length;
-    return note(w, id, 'b');
+    return record_event(w, id, 'b');
 }
 
 static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
     watcher *w = ctx;
-    (void)note(w, id, 'd');
+    (void)record_event(w, id, 'd');
     w->loop_thread = pthread_self();
     w->id = id;
     w->error = *error;
@@ -94,7 +94,7 @@ static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const n
         w->next_count--;
         w->inner = nc_engine_submit(w->engine, w->next, &again, &next_id, NULL);
         if (w->inner == NC_OK) {
-            return; // only the end of the last one is reported
+            return; // only the end of the last request is recorded
         }
     }
     if (w->releases_engine) {
@@ -144,7 +144,7 @@ static void engine__events_come_in_order_on_the_loop_thread(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__a_streamed_body_ends_at_its_limit_too(void **state) {
+static void engine__a_streamed_body_ends_at_its_size_limit(void **state) {
     fixture f;
     watcher w;
     (void)state;
@@ -252,7 +252,7 @@ static void engine__on_done_may_release_the_engine(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__cancel_ends_a_transfer_wherever_it_is(void **state) {
+static void engine__cancel_ends_a_transfer_in_any_state(void **state) {
     static const uint64_t cuts[] = {0, 10, 40};
     fixture f;
     (void)state;
@@ -279,11 +279,11 @@ static void engine__cancel_ends_a_transfer_wherever_it_is(void **state) {
     }
     nc_engine_cancel(f.engine, 0);
     nc_engine_cancel(f.engine, UINT64_MAX);
-    assert_answered(fixture_get(&f, "/none"), 404, "");
+    assert_response(fixture_get(&f, "/none"), 404, "");
     fixture_stop(&f);
 }
 
-static void engine__release_ends_whatever_is_under_way(void **state) {
+static void engine__release_ends_all_transfers_in_flight(void **state) {
     enum { COUNT = 20 };
     fixture f;
     watcher w[COUNT];
@@ -339,7 +339,7 @@ static void release(void *ctx) {
     atomic_fetch_add(&((jobs *)ctx)->releases, 1);
 }
 
-static void engine__jobs_run_on_the_loop_and_none_is_dropped(void **state) {
+static void engine__all_jobs_run_on_the_loop_thread(void **state) {
     jobs j = {0};
     const nc_engine_options options = {
         .loop_client = {.ctx = &j, .drain = drain, .burst_done = burst_done, .release = release}};
@@ -359,7 +359,7 @@ static void engine__jobs_run_on_the_loop_and_none_is_dropped(void **state) {
     assert_int_equal(atomic_load(&j.bursts), 0);
 }
 
-static void engine__a_round_that_ended_transfers_says_so(void **state) {
+static void engine__burst_done_is_called_after_a_round_that_ended_transfers(void **state) {
     jobs j = {0};
     const nc_engine_options options = {.loop_client = {.ctx = &j, .burst_done = burst_done, .release = release}};
     fixture f;
@@ -377,17 +377,17 @@ static void engine__a_round_that_ended_transfers_says_so(void **state) {
     assert_int_equal(atomic_load(&j.releases), 1);
 }
 
-/// Blocks the loop: the first burst ends after the test has made its request.
+/// Blocks the event loop in its first burst of callbacks until the test has submitted a request.
 typedef struct pause_in_burst {
-    sem_t told, asked;
+    sem_t woken, submitted;
     atomic_uint bursts, bells;
 } pause_in_burst;
 
 static void wait_in_burst(void *ctx) {
     pause_in_burst *p = ctx;
     if (atomic_fetch_add(&p->bursts, 1) == 0) {
-        sem_post(&p->told);
-        wait_for(&p->asked);
+        sem_post(&p->woken);
+        wait_for(&p->submitted);
     }
 }
 
@@ -398,7 +398,7 @@ static void count_bells(void *ctx, nc_trace_point point, nc_transfer_id id) {
     }
 }
 
-static void engine__a_request_made_while_the_loop_is_awake_rings_no_bell(void **state) {
+static void engine__a_request_made_while_the_loop_is_awake_causes_no_wakeup(void **state) {
     pause_in_burst p = {.bursts = 0};
     const nc_engine_options options = {.trace = {&p, count_bells},
                                        .loop_client = {.ctx = &p, .burst_done = wait_in_burst}};
@@ -406,41 +406,41 @@ static void engine__a_request_made_while_the_loop_is_awake_rings_no_bell(void **
     watcher first;
     watcher second;
     (void)state;
-    assert_int_equal(sem_init(&p.told, 0, 0), 0);
-    assert_int_equal(sem_init(&p.asked, 0, 0), 0);
+    assert_int_equal(sem_init(&p.woken, 0, 0), 0);
+    assert_int_equal(sem_init(&p.submitted, 0, 0), 0);
     fixture_start_with(&f, NULL, &options);
     nc_request request = fixture_request(&f, "/x");
     watcher_init(&first, &f);
     watcher_init(&second, &f);
     start(&first, &request, false);
-    wait_for(&p.told); // the loop is awake for the response, and has not read its mailbox yet
+    wait_for(&p.woken); // the response has woken the loop, which has not read its mailbox yet
     unsigned bells = atomic_load(&p.bells);
     start(&second, &request, false);
-    sem_post(&p.asked);
+    sem_post(&p.submitted);
     watcher_wait(&second);
     assert_status(second.error.status, NC_OK);
     assert_int_equal(atomic_load(&p.bells), bells);
     watcher_deinit(&first);
     watcher_deinit(&second);
     fixture_stop(&f);
-    assert_int_equal(sem_destroy(&p.told), 0);
-    assert_int_equal(sem_destroy(&p.asked), 0);
+    assert_int_equal(sem_destroy(&p.woken), 0);
+    assert_int_equal(sem_destroy(&p.submitted), 0);
 }
 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__events_come_in_order_on_the_loop_thread),
-        harness_case(engine__a_streamed_body_ends_at_its_limit_too),
+        harness_case(engine__a_streamed_body_ends_at_its_size_limit),
         harness_case(engine__a_callback_stops_its_transfer),
         harness_case(engine__a_callback_cancels_its_own_transfer),
         harness_case(engine__on_done_may_submit_again),
         harness_case(engine__on_done_may_release_the_engine),
-        harness_case(engine__cancel_ends_a_transfer_wherever_it_is),
-        harness_case(engine__release_ends_whatever_is_under_way),
-        harness_case(engine__jobs_run_on_the_loop_and_none_is_dropped),
-        harness_case(engine__a_round_that_ended_transfers_says_so),
-        harness_case(engine__a_request_made_while_the_loop_is_awake_rings_no_bell),
+        harness_case(engine__cancel_ends_a_transfer_in_any_state),
+        harness_case(engine__release_ends_all_transfers_in_flight),
+        harness_case(engine__all_jobs_run_on_the_loop_thread),
+        harness_case(engine__burst_done_is_called_after_a_round_that_ended_transfers),
+        harness_case(engine__a_request_made_while_the_loop_is_awake_causes_no_wakeup),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -17,14 +17,14 @@ static atomic_uint questions;
 NC_API time_t time(time_t *out) {
     struct timespec now;
     (void)syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);
-    time_t told = (time_t)(now.tv_sec + atomic_load(&ahead_s));
+    time_t shifted = (time_t)(now.tv_sec + atomic_load(&ahead_s));
     if (out != NULL) {
-        *out = told;
+        *out = shifted;
     }
-    return told;
+    return shifted;
 }
 
-static int64_t told_ns(void *ctx) {
+static int64_t shifted_realtime_ns(void *ctx) {
     (void)ctx;
     return (int64_t)time(NULL) * 1000000000;
 }
@@ -44,16 +44,16 @@ static bool asks_for_address(fixture *f) {
     unsigned before = atomic_load(&questions);
     nc_request request = fixture_request(f, "/");
     request.url = nc_slice_of(fixture_url_at(f, "name.test", "/"));
-    assert_answered(fixture_send(f, &request), 200, "hi");
+    assert_response(fixture_send(f, &request), 200, "hi");
     return atomic_load(&questions) > before;
 }
 
-static void engine__an_address_is_not_kept_longer_because_the_clock_was_set_back(void **state) {
+static void engine__setting_the_clock_back_does_not_extend_the_dns_cache(void **state) {
     static const int64_t years_s = 315360000;
     fixture f;
     nc_clock clock = nc_clock_system();
     (void)state;
-    clock.realtime_ns = told_ns;
+    clock.realtime_ns = shifted_realtime_ns;
     fixture_start_with(&f, NULL, &(nc_engine_options){.clock = &clock});
     fixture_script(&f, "/", (nct_reply){.body = "hi", .body_length = 2, .ending = NCT_CLOSE});
     atomic_store(&ahead_s, years_s);
@@ -74,7 +74,7 @@ static void engine__an_address_is_not_kept_longer_because_the_clock_was_set_back
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__an_address_is_not_kept_longer_because_the_clock_was_set_back),
+        harness_case(engine__setting_the_clock_back_does_not_extend_the_dns_cache),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static nc_request request_for(fixture *f) {
 
 /* --- cases --- */
 
-static void engine__codings_are_undone_only_when_accepted(void **state) {
+static void engine__codings_are_decoded_only_if_accepted(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -111,7 +111,7 @@ static void engine__codings_are_undone_only_when_accepted(void **state) {
     serve(&f, &body, "gzip", body.length);
     nc_request request = request_for(&f);
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "plain text");
+    assert_response(one, 200, "plain text");
     assert_field(one, "content-encoding", "gzip");
     nc_hop_metrics hop = nc_response_hop_at(one.response, 0);
     assert_int_equal(hop.received_bytes, body.length);
@@ -128,20 +128,20 @@ static void engine__codings_are_undone_only_when_accepted(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__an_uncoded_body_passes_where_codings_are_accepted(void **state) {
+static void engine__an_unencoded_body_passes_if_codings_are_accepted(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     fixture_script(&f, "/z", (nct_reply){.body = "plain", .body_length = 5});
     nc_request request = request_for(&f);
-    assert_answered(fixture_send(&f, &request), 200, "plain");
+    assert_response(fixture_send(&f, &request), 200, "plain");
     fixture_script(&f, "/z",
                    (nct_reply){.headers = "Content-Encoding: identity\r\n", .body = "plain", .body_length = 5});
-    assert_answered(fixture_send(&f, &request), 200, "plain");
+    assert_response(fixture_send(&f, &request), 200, "plain");
     fixture_stop(&f);
 }
 
-static void engine__a_coded_body_is_undone_however_it_is_cut_into_chunks(void **state) {
+static void engine__an_encoded_body_is_decoded_at_every_chunk_split(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -186,7 +186,7 @@ static void engine__the_limit_counts_decoded_bytes(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__broken_and_unknown_codings_say_so(void **state) {
+static void engine__malformed_and_unknown_codings_are_errors(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -205,12 +205,12 @@ static void engine__broken_and_unknown_codings_say_so(void **state) {
     assert_status(fixture_send(&f, &request).error.status, NC_ERR_BAD_CODING);
     body.bytes[body.length - 5] ^= 1;
     serve(&f, &body, "gzip", body.length);
-    assert_answered(fixture_send(&f, &request), 200, "plain text");
+    assert_response(fixture_send(&f, &request), 200, "plain text");
     free(body.bytes);
     fixture_stop(&f);
 }
 
-static void engine__the_coding_of_no_body_is_nobodys_concern_regression_1(void **state) {
+static void engine__the_coding_of_an_empty_response_is_ignored_regression_1(void **state) {
     static const char *const codings[] = {"private", "gzip, gzip, gzip, gzip"};
     fixture f;
     (void)state;
@@ -223,21 +223,21 @@ static void engine__the_coding_of_no_body_is_nobodys_concern_regression_1(void *
         request.accepts_codings = true;
         assert_status(fixture_send(&f, &request).error.status, NC_ERR_BAD_CODING);
         request.method = nc_slice_of("HEAD");
-        assert_answered(fixture_send(&f, &request), 200, "");
+        assert_response(fixture_send(&f, &request), 200, "");
         request = fixture_request(&f, "/none");
         request.accepts_codings = true;
-        assert_answered(fixture_send(&f, &request), 204, "");
+        assert_response(fixture_send(&f, &request), 204, "");
     }
     fixture_script(&f, "/empty", (nct_reply){.headers = "Content-Encoding: private\r\n"});
     nc_request request = fixture_request(&f, "/empty");
     request.accepts_codings = true;
-    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_response(fixture_send(&f, &request), 200, "");
     fixture_stop(&f);
 }
 
 /// A coding is decoded or an error, independent of the number of fields. A body that is still encoded is never
 /// delivered.
-static void engine__a_coding_counts_however_many_fields_there_are_regression_2(void **state) {
+static void engine__a_coding_is_found_among_any_number_of_fields_regression_2(void **state) {
     enum { FIELDS = 20 };
     fixture f;
     (void)state;
@@ -252,9 +252,9 @@ static void engine__a_coding_counts_however_many_fields_there_are_regression_2(v
     const char *last = fixture_text(&f, "%sContent-Encoding: identity, gzip\r\n", none);
     nc_request request = request_for(&f);
     fixture_script(&f, "/z", (nct_reply){.headers = last, .body = body.bytes, .body_length = body.length});
-    assert_answered(fixture_send(&f, &request), 200, "plain text");
+    assert_response(fixture_send(&f, &request), 200, "plain text");
     fixture_script(&f, "/z", (nct_reply){.headers = none, .body = "plain text", .body_length = 10});
-    assert_answered(fixture_send(&f, &request), 200, "plain text");
+    assert_response(fixture_send(&f, &request), 200, "plain text");
     fixture_script(&f, "/z", (nct_reply){.headers = coded, .body = body.bytes, .body_length = body.length});
     request.limits.max_codings = 1000;
     assert_status(fixture_send(&f, &request).error.status, NC_ERR_BAD_CODING);
@@ -262,7 +262,7 @@ static void engine__a_coding_counts_however_many_fields_there_are_regression_2(v
     fixture_stop(&f);
 }
 
-static void engine__no_codings_are_asked_for_nor_undone_where_none_may_be(void **state) {
+static void engine__disabled_codings_are_neither_requested_nor_decoded(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -275,11 +275,11 @@ static void engine__no_codings_are_asked_for_nor_undone_where_none_may_be(void *
     assert_null(strstr(fixture_received(&f, 0), "Accept-Encoding"));
     fixture_script(&f, "/z",
                    (nct_reply){.headers = "Content-Encoding: identity\r\n", .body = "plain text", .body_length = 10});
-    assert_answered(fixture_send(&f, &request), 200, "plain text");
+    assert_response(fixture_send(&f, &request), 200, "plain text");
     request.accepts_codings = false;
     fixture_script(&f, "/z",
                    (nct_reply){.headers = "Content-Encoding: gzip\r\n", .body = "not undone", .body_length = 10});
-    assert_answered(fixture_send(&f, &request), 200, "not undone");
+    assert_response(fixture_send(&f, &request), 200, "not undone");
     free(body.bytes);
     fixture_stop(&f);
 }
@@ -287,14 +287,14 @@ static void engine__no_codings_are_asked_for_nor_undone_where_none_may_be(void *
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__codings_are_undone_only_when_accepted),
-        harness_case(engine__an_uncoded_body_passes_where_codings_are_accepted),
-        harness_case(engine__a_coded_body_is_undone_however_it_is_cut_into_chunks),
+        harness_case(engine__codings_are_decoded_only_if_accepted),
+        harness_case(engine__an_unencoded_body_passes_if_codings_are_accepted),
+        harness_case(engine__an_encoded_body_is_decoded_at_every_chunk_split),
         harness_case(engine__the_limit_counts_decoded_bytes),
-        harness_case(engine__broken_and_unknown_codings_say_so),
-        harness_case(engine__the_coding_of_no_body_is_nobodys_concern_regression_1),
-        harness_case(engine__a_coding_counts_however_many_fields_there_are_regression_2),
-        harness_case(engine__no_codings_are_asked_for_nor_undone_where_none_may_be),
+        harness_case(engine__malformed_and_unknown_codings_are_errors),
+        harness_case(engine__the_coding_of_an_empty_response_is_ignored_regression_1),
+        harness_case(engine__a_coding_is_found_among_any_number_of_fields_regression_2),
+        harness_case(engine__disabled_codings_are_neither_requested_nor_decoded),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

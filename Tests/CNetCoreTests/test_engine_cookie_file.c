@@ -14,96 +14,96 @@
 #include <unistd.h>
 
 /// A directory for one jar.
-typedef struct place {
+typedef struct jar_directory {
     char directory[64];
     char jar[384];
-} place;
+} jar_directory;
 
-static void place_make(place *one) {
+static void jar_directory_make(jar_directory *one) {
     (void)snprintf(one->directory, sizeof one->directory, "/tmp/netcore-jar-XXXXXX");
     assert_non_null(mkdtemp(one->directory));
     (void)snprintf(one->jar, sizeof one->jar, "%s/jar", one->directory);
 }
 
 /// Removes the directory. Fails if it has any file except the jar.
-static void place_remove(place *one) {
+static void jar_directory_remove(jar_directory *one) {
     (void)unlink(one->jar);
     assert_int_equal(rmdir(one->directory), 0);
 }
 
-static void write_jar(const place *one, const char *text) {
+static void write_jar(const jar_directory *one, const char *text) {
     FILE *file = fopen(one->jar, "w");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
 }
 
-static void read_jar(const place *one, char *text, size_t capacity) {
+static void read_jar(const jar_directory *one, char *text, size_t capacity) {
     FILE *file = fopen(one->jar, "r");
     assert_non_null(file);
     text[fread(text, 1, capacity - 1, file)] = '\0';
     assert_int_equal(fclose(file), 0);
 }
 
-static nc_engine_options options_for(const place *one) {
+static nc_engine_options options_for(const jar_directory *one) {
     return (nc_engine_options){.cookies = NC_COOKIES_FILE, .cookie_file = nc_slice_of(one->jar)};
 }
 
-static void learn(fixture *f, const char *cookie) {
+static void receive_cookie(fixture *f, const char *cookie) {
     fixture_script(f, "/", (nct_reply){.headers = fixture_text(f, "Set-Cookie: %s\r\n", cookie)});
-    assert_answered(fixture_get(f, "/"), 200, "");
+    assert_response(fixture_get(f, "/"), 200, "");
 }
 
-static void engine__a_jar_has_mode_0600_whatever_the_umask(void **state) {
+static void engine__a_cookie_file_has_mode_0600_for_any_umask(void **state) {
     static const mode_t masks[] = {0, 022, 0777};
     (void)state;
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
         fixture f;
-        place one;
+        jar_directory one;
         struct stat info;
-        place_make(&one);
+        jar_directory_make(&one);
         const nc_engine_options options = options_for(&one);
         fixture_start_with(&f, NULL, &options);
         mode_t before = umask(masks[i]);
-        learn(&f, "a=1");
+        receive_cookie(&f, "a=1");
         fixture_stop(&f);
         (void)umask(before);
         assert_int_equal(stat(one.jar, &info), 0);
         assert_int_equal(info.st_mode & 07777, 0600);
-        place_remove(&one);
+        jar_directory_remove(&one);
     }
 }
 
-static void engine__a_jar_may_have_a_name_as_long_as_any(void **state) {
+static void engine__a_cookie_file_may_have_the_longest_file_name(void **state) {
     fixture f;
-    place one;
+    jar_directory one;
     char text[1000];
     (void)state;
-    place_make(&one);
+    jar_directory_make(&one);
     size_t length = strlen(one.directory);
     memset(one.jar + length + 1, 'x', NAME_MAX);
     one.jar[length + 1 + NAME_MAX] = '\0';
     const nc_engine_options options = options_for(&one);
     fixture_start_with(&f, NULL, &options);
-    learn(&f, "a=1");
+    receive_cookie(&f, "a=1");
     fixture_stop(&f);
     read_jar(&one, text, sizeof text);
     assert_non_null(strstr(text, "\ta\t1\n"));
-    place_remove(&one);
+    jar_directory_remove(&one);
 }
 
-static void engine__a_jar_that_others_could_read_is_closed_to_them(void **state) {
+static void engine__a_cookie_file_that_others_can_read_is_made_private(void **state) {
     fixture f;
-    place one;
+    jar_directory one;
     struct stat info;
     char text[1000];
     (void)state;
-    place_make(&one);
+    jar_directory_make(&one);
     write_jar(&one, "127.0.0.1\tFALSE\t/\tFALSE\t0\told\t1\n127.0.0.1\tFALSE\t/\tFALSE\t5\tdead\t1\n");
     assert_int_equal(chmod(one.jar, 0644), 0);
     const nc_engine_options options = options_for(&one);
     fixture_start_with(&f, NULL, &options);
-    learn(&f, "new=2");
+    receive_cookie(&f, "new=2");
     assert_non_null(strstr(fixture_received(&f, 0), "Cookie: old=1\r\n"));
     fixture_stop(&f);
     assert_int_equal(stat(one.jar, &info), 0);
@@ -113,10 +113,11 @@ static void engine__a_jar_that_others_could_read_is_closed_to_them(void **state)
     assert_non_null(strstr(text, "127.0.0.1\tFALSE\t/\tFALSE\t0\told\t1\n"));
     assert_non_null(strstr(text, "127.0.0.1\tFALSE\t/\tFALSE\t0\tnew\t2\n"));
     assert_null(strstr(text, "dead"));
-    place_remove(&one);
+    jar_directory_remove(&one);
 }
 
-static void assert_refused(const place *one, const nc_file_ops *files, nc_status status, int code, const char *part) {
+static void assert_refused(const jar_directory *one, const nc_file_ops *files, nc_status status, int code,
+                           const char *part) {
     nc_error err;
     nc_engine *engine = NULL;
     nc_engine_options options = options_for(one);
@@ -125,30 +126,30 @@ static void assert_refused(const place *one, const nc_file_ops *files, nc_status
     assert_null(engine);
     assert_int_equal(err.native_code, code);
     if (strstr(err.message, one->jar) == NULL || strstr(err.message, part) == NULL) {
-        fail_msg("'%s' does not tell of '%s' and '%s'", err.message, one->jar, part);
+        fail_msg("'%s' does not contain '%s' and '%s'", err.message, one->jar, part);
     }
 }
 
-static void engine__a_file_that_is_no_jar_is_an_error_and_stays_as_it_is(void **state) {
+static void engine__a_file_that_is_no_cookie_jar_is_an_error_and_stays_unchanged(void **state) {
     static const char good[] = "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\n";
     static const char *const bad[] = {"{\"cookies\": []}\n", "ALL\n", "127.0.0.1\tFALSE\t/\tFALSE\t0\n",
                                       "127.0.0.1\tFALSE\t/\tFALSE\tnever\ta\t1\n"};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        place one;
+        jar_directory one;
         char text[200];
-        char kept[200];
-        place_make(&one);
+        char contents[200];
+        jar_directory_make(&one);
         (void)snprintf(text, sizeof text, "# title\n%s\n%s", good, bad[i]);
         write_jar(&one, text);
         assert_refused(&one, NULL, NC_ERR_FILE, 0, "line 4");
-        read_jar(&one, kept, sizeof kept);
-        assert_string_equal(kept, text);
-        place_remove(&one);
+        read_jar(&one, contents, sizeof contents);
+        assert_string_equal(contents, text);
+        jar_directory_remove(&one);
     }
 }
 
-static void engine__whatever_a_server_sets_can_be_read_again_regression_1(void **state) {
+static void engine__every_cookie_that_a_server_sets_reads_back_regression_1(void **state) {
     static const char *const cookies[] = {
         "a=1; Max-Age=9223372036854775807",
         "a=1; Max-Age=99999999999999999999",
@@ -160,56 +161,56 @@ static void engine__whatever_a_server_sets_can_be_read_again_regression_1(void *
     };
     (void)state;
     for (size_t i = 0; i < sizeof cookies / sizeof *cookies; i++) {
-        nc_buf kept[2] = {nc_buf_init(4096), nc_buf_init(4096)};
-        place one;
-        place_make(&one);
+        nc_buf contents[2] = {nc_buf_init(4096), nc_buf_init(4096)};
+        jar_directory one;
+        jar_directory_make(&one);
         const nc_engine_options options = options_for(&one);
         for (int round = 0; round < 2; round++) {
             fixture f;
             fixture_start_with(&f, NULL, &options);
             if (round == 0) {
-                learn(&f, cookies[i]);
+                receive_cookie(&f, cookies[i]);
             }
-            assert_status(nc_engine_copy_cookies(f.engine, &kept[round], NULL), NC_OK);
+            assert_status(nc_engine_copy_cookies(f.engine, &contents[round], NULL), NC_OK);
             fixture_stop(&f);
         }
-        assert_true(kept[0].length > 0);
-        assert_int_equal(kept[0].length, kept[1].length);
-        assert_memory_equal(kept[0].data, kept[1].data, kept[0].length);
-        nc_buf_deinit(&kept[0]);
-        nc_buf_deinit(&kept[1]);
-        place_remove(&one);
+        assert_true(contents[0].length > 0);
+        assert_int_equal(contents[0].length, contents[1].length);
+        assert_memory_equal(contents[0].data, contents[1].data, contents[0].length);
+        nc_buf_deinit(&contents[0]);
+        nc_buf_deinit(&contents[1]);
+        jar_directory_remove(&one);
     }
 }
 
 /// libcurl cannot represent the expiry, and would omit such cookies.
-static void engine__a_cookie_whose_end_cannot_be_counted_is_kept(void **state) {
+static void engine__a_cookie_with_an_overflowing_expiry_is_stored(void **state) {
     fixture f;
-    place one;
-    nc_buf kept = nc_buf_init(4096);
+    jar_directory one;
+    nc_buf contents = nc_buf_init(4096);
     (void)state;
-    place_make(&one);
+    jar_directory_make(&one);
     write_jar(&one, "127.0.0.1\tFALSE\t/\tFALSE\t99999999999999999999\ta\t1\n");
     const nc_engine_options options = options_for(&one);
     fixture_start_with(&f, NULL, &options);
-    assert_status(nc_engine_copy_cookies(f.engine, &kept, NULL), NC_OK);
-    assert_slice_equals(nc_buf_slice(&kept), "127.0.0.1\tFALSE\t/\tFALSE\t9223372036854775807\ta\t1\n");
-    nc_buf_deinit(&kept);
+    assert_status(nc_engine_copy_cookies(f.engine, &contents, NULL), NC_OK);
+    assert_slice_equals(nc_buf_slice(&contents), "127.0.0.1\tFALSE\t/\tFALSE\t9223372036854775807\ta\t1\n");
+    nc_buf_deinit(&contents);
     fixture_stop(&f);
-    place_remove(&one);
+    jar_directory_remove(&one);
 }
 
-static void engine__a_jar_beyond_its_limit_is_an_error_and_stays_as_it_is(void **state) {
-    place one;
+static void engine__a_cookie_file_beyond_its_limit_is_an_error_and_stays_unchanged(void **state) {
+    jar_directory one;
     struct stat info;
     (void)state;
-    place_make(&one);
+    jar_directory_make(&one);
     write_jar(&one, "# begins well\n");
     assert_int_equal(truncate(one.jar, 17 * 1024 * 1024), 0);
-    assert_refused(&one, NULL, NC_ERR_TOO_LARGE, 0, "fit");
+    assert_refused(&one, NULL, NC_ERR_TOO_LARGE, 0, "cannot load");
     assert_int_equal(stat(one.jar, &info), 0);
     assert_int_equal(info.st_size, 17 * 1024 * 1024);
-    place_remove(&one);
+    jar_directory_remove(&one);
 }
 
 static int forbidden_open(void *ctx, const char *path, int flags, mode_t mode) {
@@ -230,11 +231,11 @@ static ssize_t broken_read(void *ctx, int fd, void *bytes, size_t length) {
     return -1;
 }
 
-static void engine__a_jar_that_cannot_be_read_is_an_error(void **state) {
+static void engine__an_unreadable_cookie_file_is_an_error(void **state) {
     nc_file_ops files = nc_file_ops_system();
-    place one;
+    jar_directory one;
     (void)state;
-    place_make(&one);
+    jar_directory_make(&one);
     assert_int_equal(mkdir(one.jar, 0700), 0);
     assert_refused(&one, NULL, NC_ERR_FILE, EISDIR, "");
     assert_int_equal(rmdir(one.jar), 0);
@@ -254,7 +255,7 @@ static void engine__a_jar_that_cannot_be_read_is_an_error(void **state) {
     files = nc_file_ops_system();
     files.read = broken_read;
     assert_refused(&one, &files, NC_ERR_FILE, EIO, "");
-    place_remove(&one);
+    jar_directory_remove(&one);
 }
 
 static atomic_int failing_renames;
@@ -268,24 +269,24 @@ static int awkward_rename(void *ctx, const char *from, const char *to) {
     return rename(from, to);
 }
 
-static void engine__a_jar_that_cannot_be_saved_stays_whole_and_is_tried_again(void **state) {
+static void engine__a_failed_save_preserves_the_cookie_file_and_is_retried(void **state) {
     static const char old[] = "127.0.0.1\tFALSE\t/\tFALSE\t0\told\t1\n";
     nc_file_ops files = nc_file_ops_system();
     (void)state;
     files.rename = awkward_rename;
     for (int ends_well = 0; ends_well < 2; ends_well++) {
         fixture f;
-        place one;
+        jar_directory one;
         char text[1000];
         atomic_store(&failing_renames, ends_well ? 1 : 1000);
-        place_make(&one);
+        jar_directory_make(&one);
         write_jar(&one, old);
         nc_engine_options options = options_for(&one);
         options.file_ops = &files;
         fixture_start_with(&f, NULL, &options);
-        learn(&f, "new=2");
-        learn(&f, "new=3");
-        assert_non_null(strstr(fixture_received(&f, 1), "new=2")); // it is in memory all the same
+        receive_cookie(&f, "new=2");
+        receive_cookie(&f, "new=3");
+        assert_non_null(strstr(fixture_received(&f, 1), "new=2")); // the cookie is still in memory
         fixture_stop(&f);
         read_jar(&one, text, sizeof text);
         if (ends_well) {
@@ -293,22 +294,22 @@ static void engine__a_jar_that_cannot_be_saved_stays_whole_and_is_tried_again(vo
         } else {
             assert_string_equal(text, old);
         }
-        place_remove(&one); // no other file is left
+        jar_directory_remove(&one); // no other file is left
     }
 }
 
 /// A disk that can reject files, and the trace of the engine on it.
-typedef struct fickle_disk {
+typedef struct failing_disk {
     pthread_mutex_t mutex;
     pthread_cond_t condition;
     bool is_full;
     int tries;
-    int told;
+    int failure_count;
     nc_error last;
-} fickle_disk;
+} failing_disk;
 
-static int fickle_rename(void *ctx, const char *from, const char *to) {
-    fickle_disk *disk = ctx;
+static int failing_rename(void *ctx, const char *from, const char *to) {
+    failing_disk *disk = ctx;
     pthread_mutex_lock(&disk->mutex);
     bool is_full = disk->is_full;
     disk->tries++;
@@ -318,21 +319,21 @@ static int fickle_rename(void *ctx, const char *from, const char *to) {
     return is_full ? -1 : rename(from, to);
 }
 
-static void note_failed_save(void *ctx, const nc_error *error) {
-    fickle_disk *disk = ctx;
+static void record_failed_save(void *ctx, const nc_error *error) {
+    failing_disk *disk = ctx;
     pthread_mutex_lock(&disk->mutex);
-    disk->told++;
+    disk->failure_count++;
     disk->last = *error;
     pthread_mutex_unlock(&disk->mutex);
 }
 
 /// Receives a cookie, and waits until the jar has been saved or the attempt has failed.
-static void learn_over(fixture *f, fickle_disk *disk, bool is_full, const char *cookie) {
+static void receive_cookie_and_save(fixture *f, failing_disk *disk, bool is_full, const char *cookie) {
     pthread_mutex_lock(&disk->mutex);
     int before = disk->tries;
     disk->is_full = is_full;
     pthread_mutex_unlock(&disk->mutex);
-    learn(f, cookie);
+    receive_cookie(f, cookie);
     pthread_mutex_lock(&disk->mutex);
     while (disk->tries == before) {
         pthread_cond_wait(&disk->condition, &disk->mutex);
@@ -340,94 +341,94 @@ static void learn_over(fixture *f, fickle_disk *disk, bool is_full, const char *
     pthread_mutex_unlock(&disk->mutex);
 }
 
-static void engine__a_jar_that_cannot_be_saved_is_told_once_until_it_is_saved_again(void **state) {
+static void engine__a_failed_save_of_cookies_is_reported_once_until_one_succeeds(void **state) {
     fixture f;
-    place one;
-    fickle_disk disk = {.mutex = PTHREAD_MUTEX_INITIALIZER, .condition = PTHREAD_COND_INITIALIZER};
+    jar_directory one;
+    failing_disk disk = {.mutex = PTHREAD_MUTEX_INITIALIZER, .condition = PTHREAD_COND_INITIALIZER};
     nc_file_ops files = nc_file_ops_system();
     (void)state;
     files.ctx = &disk;
-    files.rename = fickle_rename;
-    place_make(&one);
+    files.rename = failing_rename;
+    jar_directory_make(&one);
     nc_engine_options options = options_for(&one);
     options.file_ops = &files;
-    options.loop_client = (nc_loop_client){.ctx = &disk, .save_failed = note_failed_save};
+    options.loop_client = (nc_loop_client){.ctx = &disk, .save_failed = record_failed_save};
     fixture_start_with(&f, NULL, &options);
-    learn_over(&f, &disk, true, "a=1");
-    learn_over(&f, &disk, true, "a=2");
-    learn_over(&f, &disk, false, "a=3");
-    learn_over(&f, &disk, true, "a=4");
+    receive_cookie_and_save(&f, &disk, true, "a=1");
+    receive_cookie_and_save(&f, &disk, true, "a=2");
+    receive_cookie_and_save(&f, &disk, false, "a=3");
+    receive_cookie_and_save(&f, &disk, true, "a=4");
     fixture_stop(&f); // tries again
     assert_int_equal(disk.tries, 5);
-    assert_int_equal(disk.told, 2);
+    assert_int_equal(disk.failure_count, 2);
     assert_int_equal(disk.last.status, NC_ERR_FILE);
     assert_int_equal(disk.last.native_code, ENOSPC);
     assert_non_null(strstr(disk.last.message, one.jar));
-    place_remove(&one);
+    jar_directory_remove(&one);
 }
 
-static void engine__a_jar_whose_folder_has_gone_is_told_when_the_engine_ends(void **state) {
+static void engine__a_removed_cookie_directory_is_reported_when_the_engine_ends(void **state) {
     fixture f;
-    place one;
-    fickle_disk disk = {.mutex = PTHREAD_MUTEX_INITIALIZER, .condition = PTHREAD_COND_INITIALIZER};
+    jar_directory one;
+    failing_disk disk = {.mutex = PTHREAD_MUTEX_INITIALIZER, .condition = PTHREAD_COND_INITIALIZER};
     (void)state;
-    place_make(&one);
+    jar_directory_make(&one);
     nc_engine_options options = options_for(&one);
-    options.loop_client = (nc_loop_client){.ctx = &disk, .save_failed = note_failed_save};
+    options.loop_client = (nc_loop_client){.ctx = &disk, .save_failed = record_failed_save};
     fixture_start_with(&f, NULL, &options);
-    place_remove(&one);
-    learn(&f, "a=1");
+    jar_directory_remove(&one);
+    receive_cookie(&f, "a=1");
     fixture_stop(&f);
-    assert_int_equal(disk.told, 1);
+    assert_int_equal(disk.failure_count, 1);
     assert_int_equal(disk.last.native_code, ENOENT);
 }
 
-static void engine__a_relative_path_is_told_from_where_the_engine_was_made(void **state) {
+static void engine__a_relative_path_resolves_against_the_directory_at_creation(void **state) {
     fixture f;
-    place one;
+    jar_directory one;
     char before[PATH_MAX];
     (void)state;
-    place_make(&one);
+    jar_directory_make(&one);
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(one.directory), 0);
     const nc_engine_options options = {.cookies = NC_COOKIES_FILE, .cookie_file = nc_slice_of("jar")};
     fixture_start_with(&f, NULL, &options);
     assert_int_equal(chdir(before), 0);
-    learn(&f, "a=1");
+    receive_cookie(&f, "a=1");
     fixture_stop(&f);
     assert_int_equal(access(one.jar, F_OK), 0);
-    place_remove(&one);
+    jar_directory_remove(&one);
 }
 
-static void engine__no_file_is_made_before_there_is_a_cookie(void **state) {
+static void engine__no_cookie_file_is_created_before_the_first_cookie(void **state) {
     fixture f;
-    place one;
+    jar_directory one;
     (void)state;
-    place_make(&one);
+    jar_directory_make(&one);
     const nc_engine_options options = options_for(&one);
     fixture_start_with(&f, NULL, &options);
     assert_int_equal(nc_response_status(fixture_get(&f, "/").response), 404);
     fixture_stop(&f);
     assert_int_equal(access(one.jar, F_OK), -1);
-    place_remove(&one);
+    jar_directory_remove(&one);
 }
 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__a_jar_has_mode_0600_whatever_the_umask),
-        harness_case(engine__a_jar_may_have_a_name_as_long_as_any),
-        harness_case(engine__a_jar_that_others_could_read_is_closed_to_them),
-        harness_case(engine__a_file_that_is_no_jar_is_an_error_and_stays_as_it_is),
-        harness_case(engine__whatever_a_server_sets_can_be_read_again_regression_1),
-        harness_case(engine__a_cookie_whose_end_cannot_be_counted_is_kept),
-        harness_case(engine__a_jar_beyond_its_limit_is_an_error_and_stays_as_it_is),
-        harness_case(engine__a_jar_that_cannot_be_read_is_an_error),
-        harness_case(engine__a_jar_that_cannot_be_saved_stays_whole_and_is_tried_again),
-        harness_case(engine__a_jar_that_cannot_be_saved_is_told_once_until_it_is_saved_again),
-        harness_case(engine__a_jar_whose_folder_has_gone_is_told_when_the_engine_ends),
-        harness_case(engine__a_relative_path_is_told_from_where_the_engine_was_made),
-        harness_case(engine__no_file_is_made_before_there_is_a_cookie),
+        harness_case(engine__a_cookie_file_has_mode_0600_for_any_umask),
+        harness_case(engine__a_cookie_file_may_have_the_longest_file_name),
+        harness_case(engine__a_cookie_file_that_others_can_read_is_made_private),
+        harness_case(engine__a_file_that_is_no_cookie_jar_is_an_error_and_stays_unchanged),
+        harness_case(engine__every_cookie_that_a_server_sets_reads_back_regression_1),
+        harness_case(engine__a_cookie_with_an_overflowing_expiry_is_stored),
+        harness_case(engine__a_cookie_file_beyond_its_limit_is_an_error_and_stays_unchanged),
+        harness_case(engine__an_unreadable_cookie_file_is_an_error),
+        harness_case(engine__a_failed_save_preserves_the_cookie_file_and_is_retried),
+        harness_case(engine__a_failed_save_of_cookies_is_reported_once_until_one_succeeds),
+        harness_case(engine__a_removed_cookie_directory_is_reported_when_the_engine_ends),
+        harness_case(engine__a_relative_path_resolves_against_the_directory_at_creation),
+        harness_case(engine__no_cookie_file_is_created_before_the_first_cookie),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

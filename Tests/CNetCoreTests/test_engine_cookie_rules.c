@@ -21,9 +21,9 @@ static const char *jar_text(fixture *f) {
     nc_buf text = nc_buf_init(1 << 20);
     assert_status(nc_engine_copy_cookies(f->engine, &text, NULL), NC_OK);
     nc_buf_append_byte(&text, 0);
-    const char *kept = fixture_text(f, "%s", (const char *)text.data);
+    const char *copy = fixture_text(f, "%s", (const char *)text.data);
     nc_buf_deinit(&text);
-    return kept;
+    return copy;
 }
 
 /// Returns the Cookie field of request `index`, or "".
@@ -37,18 +37,18 @@ static size_t last_index(fixture *f) {
 }
 
 /// Returns the cookies that the engine reports for a request.
-static const char *asked(fixture *f, const char *url, const char *host) {
+static const char *queried_cookies(fixture *f, const char *url, const char *host) {
     nc_buf out = nc_buf_init(1 << 16);
     assert_status(nc_engine_copy_cookie_field(f->engine, nc_slice_of(url), nc_slice_of(host), &out, NULL), NC_OK);
     nc_buf_append_byte(&out, 0);
-    const char *kept = fixture_text(f, "%s", (const char *)out.data);
+    const char *copy = fixture_text(f, "%s", (const char *)out.data);
     nc_buf_deinit(&out);
-    return kept;
+    return copy;
 }
 
 /* --- further requests by libcurl --- */
 
-static void engine__the_answer_to_a_challenge_has_the_cookies_that_the_challenge_set(void **state) {
+static void engine__an_authorization_response_has_the_cookies_set_by_the_challenge(void **state) {
     static const char *const schemes[] = {"WWW", "Proxy"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -65,16 +65,16 @@ static void engine__the_answer_to_a_challenge_has_the_cookies_that_the_challenge
             {.status = 200}};
         assert_int_equal(nct_server_script_sequence(f.server, "*", replies, 2), 0);
         set(&f, "Set-Cookie: old=1; Domain=127.0.0.1; Path=/");
-        const nc_credentials who = {
+        const nc_credentials login = {
             .schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
-        const nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of(fixture_url(&f, "")), .credentials = who};
+        const nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of(fixture_url(&f, "")), .credentials = login};
         const nc_header own = {nc_slice_of("Cookie"), nc_slice_of("mine=2")};
         nc_request request = fixture_request(&f, "/asked");
         request.headers = &own;
         request.header_count = 1;
-        request.credentials = i == 0 ? who : (nc_credentials){0};
+        request.credentials = i == 0 ? login : (nc_credentials){0};
         request.proxy = i == 0 ? NULL : &proxy;
-        assert_answered(fixture_send(&f, &request), 200, "");
+        assert_response(fixture_send(&f, &request), 200, "");
         assert_int_equal(nct_server_request_count(f.server), 2);
         assert_string_equal(sent(&f, 0), "old=1; mine=2");
         assert_string_equal(sent(&f, 1), fixture_text(&f, "fixed=%s; mine=2", status));
@@ -84,7 +84,7 @@ static void engine__the_answer_to_a_challenge_has_the_cookies_that_the_challenge
 
 /* --- heads without stored cookies --- */
 
-static void engine__interim_heads_and_trailers_store_nothing(void **state) {
+static void engine__interim_heads_and_trailers_store_no_cookies(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -99,7 +99,7 @@ static void engine__interim_heads_and_trailers_store_nothing(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__the_head_of_a_tunnel_stores_nothing(void **state) {
+static void engine__the_head_of_a_tunnel_stores_no_cookies(void **state) {
     fixture f;
     nct_proxy *proxy = NULL;
     (void)state;
@@ -122,7 +122,7 @@ static void engine__the_head_of_a_tunnel_stores_nothing(void **state) {
 
 /* --- cookies stay with their request --- */
 
-static void engine__a_handle_that_is_used_again_forgets_its_cookies(void **state) {
+static void engine__a_reused_easy_handle_sends_no_old_cookies(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -147,7 +147,7 @@ static void engine__a_handle_that_is_used_again_forgets_its_cookies(void **state
 
 /* --- queries of the cookies to send --- */
 
-static void engine__every_spelling_of_a_host_is_told_its_cookies(void **state) {
+static void engine__every_spelling_of_a_host_has_the_same_cookie_field(void **state) {
     static const struct {
         const char *url, *host, *field;
     } cases[] = {
@@ -183,8 +183,8 @@ static void engine__every_spelling_of_a_host_is_told_its_cookies(void **state) {
             "a.example\tFALSE\t/\tTRUE\t0\ts\t5\n"
             "a.example\tFALSE\t/deep\tFALSE\t0\traw\t\xc4\xe3\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (strcmp(asked(&f, cases[i].url, cases[i].host), cases[i].field) != 0) {
-            fail_msg("'%s' is told '%s'", cases[i].url, asked(&f, cases[i].url, cases[i].host));
+        if (strcmp(queried_cookies(&f, cases[i].url, cases[i].host), cases[i].field) != 0) {
+            fail_msg("'%s' gets '%s'", cases[i].url, queried_cookies(&f, cases[i].url, cases[i].host));
         }
     }
     nc_buf out = nc_buf_init(100);
@@ -197,16 +197,16 @@ static void engine__every_spelling_of_a_host_is_told_its_cookies(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__secure_cookies_are_told_where_hsts_may_ask_for_them(void **state) {
+static void engine__the_cookie_field_has_secure_cookies_for_http_if_hsts_is_enabled(void **state) {
     fixture f;
     (void)state;
     fixture_start_with(&f, NULL, &(nc_engine_options){.cookies = NC_COOKIES_MEMORY, .uses_hsts = true});
     set(&f, "a.example\tFALSE\t/\tTRUE\t0\ts\t5");
-    assert_string_equal(asked(&f, "http://a.example/", ""), "s=5");
+    assert_string_equal(queried_cookies(&f, "http://a.example/", ""), "s=5");
     fixture_stop(&f);
 }
 
-static void engine__without_a_jar_nothing_is_told(void **state) {
+static void engine__copying_the_cookie_field_without_a_jar_is_an_error(void **state) {
     fixture f;
     nc_buf out = nc_buf_init(100);
     (void)state;
@@ -217,7 +217,7 @@ static void engine__without_a_jar_nothing_is_told(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__what_is_told_is_what_is_sent(void **state) {
+static void engine__the_copied_cookie_field_equals_the_sent_one(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -227,7 +227,7 @@ static void engine__what_is_told_is_what_is_sent(void **state) {
     (void)fixture_get(&f, "/login");
     (void)fixture_get(&f, "/x/y");
     assert_string_equal(sent(&f, last_index(&f)), "deep=1; name=\xc4\xe3\xba\xc3; s=1"); // 127.0.0.1 counts as secure
-    assert_string_equal(asked(&f, fixture_url(&f, "/x/y"), ""), sent(&f, last_index(&f)));
+    assert_string_equal(queried_cookies(&f, fixture_url(&f, "/x/y"), ""), sent(&f, last_index(&f)));
     fixture_stop(&f);
 }
 
@@ -237,12 +237,12 @@ static const char *shown(fixture *f, const nc_cookie_snapshot *snapshot, const c
     nc_buf out = nc_buf_init(1 << 16);
     assert_status(nc_cookie_snapshot_append(snapshot, nc_slice_of(host), &out, NULL), NC_OK);
     nc_buf_append_byte(&out, 0);
-    const char *kept = fixture_text(f, "%s", (const char *)out.data);
+    const char *copy = fixture_text(f, "%s", (const char *)out.data);
     nc_buf_deinit(&out);
-    return kept;
+    return copy;
 }
 
-static void engine__a_snapshot_has_the_cookies_of_its_moment_and_outlives_the_engine(void **state) {
+static void engine__a_cookie_snapshot_is_immutable_and_outlives_the_engine(void **state) {
     fixture f;
     fixture other;
     nc_cookie_snapshot *before = NULL;
@@ -297,7 +297,7 @@ static void *read_on(void *ctx) {
     return NULL;
 }
 
-static void engine__the_jar_is_read_and_filled_while_requests_use_it(void **state) {
+static void engine__the_jar_can_be_read_and_filled_while_requests_use_it(void **state) {
     fixture f;
     pthread_t thread;
     (void)state;
@@ -318,16 +318,16 @@ static void engine__the_jar_is_read_and_filled_while_requests_use_it(void **stat
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__the_answer_to_a_challenge_has_the_cookies_that_the_challenge_set),
-        harness_case(engine__interim_heads_and_trailers_store_nothing),
-        harness_case(engine__the_head_of_a_tunnel_stores_nothing),
-        harness_case(engine__a_handle_that_is_used_again_forgets_its_cookies),
-        harness_case(engine__every_spelling_of_a_host_is_told_its_cookies),
-        harness_case(engine__secure_cookies_are_told_where_hsts_may_ask_for_them),
-        harness_case(engine__without_a_jar_nothing_is_told),
-        harness_case(engine__what_is_told_is_what_is_sent),
-        harness_case(engine__a_snapshot_has_the_cookies_of_its_moment_and_outlives_the_engine),
-        harness_case(engine__the_jar_is_read_and_filled_while_requests_use_it),
+        harness_case(engine__an_authorization_response_has_the_cookies_set_by_the_challenge),
+        harness_case(engine__interim_heads_and_trailers_store_no_cookies),
+        harness_case(engine__the_head_of_a_tunnel_stores_no_cookies),
+        harness_case(engine__a_reused_easy_handle_sends_no_old_cookies),
+        harness_case(engine__every_spelling_of_a_host_has_the_same_cookie_field),
+        harness_case(engine__the_cookie_field_has_secure_cookies_for_http_if_hsts_is_enabled),
+        harness_case(engine__copying_the_cookie_field_without_a_jar_is_an_error),
+        harness_case(engine__the_copied_cookie_field_equals_the_sent_one),
+        harness_case(engine__a_cookie_snapshot_is_immutable_and_outlives_the_engine),
+        harness_case(engine__the_jar_can_be_read_and_filled_while_requests_use_it),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

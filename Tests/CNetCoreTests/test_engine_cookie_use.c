@@ -26,10 +26,10 @@ static const char *jar(fixture *f) {
                                                      value + 1)));
     }
     nc_buf_append_byte(&out, 0);
-    const char *kept = fixture_text(f, "%s", (const char *)out.data);
+    const char *stored = fixture_text(f, "%s", (const char *)out.data);
     nc_buf_deinit(&out);
     nc_buf_deinit(&text);
-    return kept;
+    return stored;
 }
 
 /// Returns the Cookie field of the last request, or "".
@@ -44,11 +44,11 @@ static answer get(fixture *f, const char *path, nc_cookie_use use) {
     return fixture_send(f, &request);
 }
 
-static void engine__each_use_of_cookies_is_what_it_says(void **state) {
+static void engine__each_cookie_use_sends_and_stores_as_documented(void **state) {
     static const struct {
         nc_cookie_use use;
         const char *sent;
-        const char *kept;
+        const char *stored;
     } cases[] = {
         {NC_COOKIES_SEND_AND_STORE, "old=1", "new=2"},
         {NC_COOKIES_IGNORE, "", "old=1"},
@@ -63,29 +63,29 @@ static void engine__each_use_of_cookies_is_what_it_says(void **state) {
         fixture_script(&f, "/new",
                        (nct_reply){.headers = "Set-Cookie: old=; Path=/; Max-Age=0\r\nSet-Cookie: new=2; Path=/\r\n"});
         (void)fixture_get(&f, "/old");
-        assert_answered(get(&f, "/new", cases[i].use), 200, "");
+        assert_response(get(&f, "/new", cases[i].use), 200, "");
         assert_string_equal(sent(&f), cases[i].sent);
-        assert_string_equal(jar(&f), cases[i].kept); // a removed cookie is a response's, too
-        (void)fixture_get(&f, "/");                  // and the next request uses the jar
-        assert_string_equal(sent(&f), cases[i].kept);
+        assert_string_equal(jar(&f), cases[i].stored); // storing also applies to the removal of a cookie
+        (void)fixture_get(&f, "/");                    // and the next request uses the jar
+        assert_string_equal(sent(&f), cases[i].stored);
         fixture_stop(&f);
     }
 }
 
-static void engine__without_a_jar_no_use_keeps_or_sends_any(void **state) {
+static void engine__without_a_jar_no_cookie_use_stores_or_sends_cookies(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     script_cookie(&f, "/", "a=1");
     for (int use = NC_COOKIES_SEND_AND_STORE; use <= NC_COOKIES_STORE_ONLY; use++) {
         (void)get(&f, "/", (nc_cookie_use)use);
-        assert_answered(get(&f, "/", (nc_cookie_use)use), 200, "");
+        assert_response(get(&f, "/", (nc_cookie_use)use), 200, "");
         assert_string_equal(sent(&f), "");
     }
     fixture_stop(&f);
 }
 
-static void engine__one_way_holds_for_every_hop(void **state) {
+static void engine__send_only_or_store_only_applies_to_every_hop(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -101,14 +101,14 @@ static void engine__one_way_holds_for_every_hop(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__one_way_holds_where_libcurl_asks_again_by_itself(void **state) {
-    const nct_reply asked[] = {
+static void engine__send_only_or_store_only_applies_when_libcurl_resends(void **state) {
+    const nct_reply replies[] = {
         {.status = 401,
          .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\nSet-Cookie: c=401; Path=/\r\n"},
         {.status = 200}};
     static const struct {
         nc_cookie_use use;
-        const char *sent, *kept;
+        const char *sent, *stored;
     } cases[] = {{NC_COOKIES_SEND_ONLY, "old=1", "old=1"}, {NC_COOKIES_STORE_ONLY, "", "c=401"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -116,20 +116,20 @@ static void engine__one_way_holds_where_libcurl_asks_again_by_itself(void **stat
         start(&f);
         script_cookie(&f, "/old", "old=1; Path=/");
         (void)fixture_get(&f, "/old");
-        assert_int_equal(nct_server_script_sequence(f.server, "/asked", asked, 2), 0);
+        assert_int_equal(nct_server_script_sequence(f.server, "/asked", replies, 2), 0);
         nc_request request = fixture_request(&f, "/asked");
         request.cookie_use = (uint8_t)cases[i].use;
         request.credentials =
             (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
-        assert_answered(fixture_send(&f, &request), 200, "");
+        assert_response(fixture_send(&f, &request), 200, "");
         assert_int_equal(nct_server_request_count(f.server), 3);
         assert_string_equal(sent(&f), cases[i].sent);
-        assert_non_null(strstr(jar(&f), cases[i].kept));
+        assert_non_null(strstr(jar(&f), cases[i].stored));
         fixture_stop(&f);
     }
 }
 
-static void engine__the_callers_own_cookie_goes_whatever_the_jar_does(void **state) {
+static void engine__the_callers_cookie_field_is_sent_with_every_cookie_use(void **state) {
     const nc_header own = {nc_slice_of("Cookie"), nc_slice_of("mine=3")};
     fixture f;
     (void)state;
@@ -179,13 +179,13 @@ static void engine__cookies_of_a_named_host_stay_with_its_requests_regression_1(
         assert_status(get_as(&f, fixture_url(&f, "/away"), "bank.example", (nc_cookie_use)use).error.status, NC_OK);
         assert_null(strstr(sent(&f), "sid"));
         (void)get_as(&f, fixture_url(&f, "/"), "bank.example", NC_COOKIES_SEND_ONLY);
-        assert_string_equal(sent(&f), "sid=secret"); // and nothing was stored there
+        assert_string_equal(sent(&f), "sid=secret"); // no cookie was stored for the other host
         assert_status(nc_engine_set_cookies(f.engine, nc_slice_of(""), NULL), NC_OK);
     }
     fixture_stop(&f);
 }
 
-static void engine__stores_of_many_at_once_lose_nothing(void **state) {
+static void engine__concurrent_stores_lose_no_cookie(void **state) {
     enum { COUNT = 40 };
     fixture f;
     nc_transfer_id ids[COUNT];
@@ -205,9 +205,9 @@ static void engine__stores_of_many_at_once_lose_nothing(void **state) {
     for (size_t i = 0; i < COUNT; i++) {
         assert_status(fixture_wait(&f, ids[i]).error.status, NC_OK);
     }
-    const char *kept = jar(&f);
+    const char *stored = jar(&f);
     for (size_t i = 0; i < COUNT; i++) {
-        assert_non_null(strstr(kept, fixture_text(&f, "n%zu=v", i)));
+        assert_non_null(strstr(stored, fixture_text(&f, "n%zu=v", i)));
     }
     fixture_stop(&f);
 }
@@ -227,16 +227,16 @@ static nc_transfer_id begin_storing(fixture *f, const char *fields) {
     request.cookie_use = NC_COOKIES_STORE_ONLY;
     nc_transfer_id id = fixture_submit(f, &request);
     assert_true(nct_server_wait_for_stalled(f->server, 1, FIXTURE_LIMIT_MS));
-    (void)get(f, "/nothing", NC_COOKIES_IGNORE); // earlier input was read before another response
+    (void)get(f, "/nothing", NC_COOKIES_IGNORE); // when this response arrives, the loop has read the earlier bytes
     return id;
 }
 
 static void end_storing(fixture *f, nc_transfer_id id) {
     nct_server_release_stalled(f->server);
-    assert_answered(fixture_wait(f, id), 200, "");
+    assert_response(fixture_wait(f, id), 200, "");
 }
 
-static void engine__what_changes_while_a_store_is_under_way_stays_changed_regression_2(void **state) {
+static void engine__changes_during_a_store_persist_regression_2(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -258,7 +258,7 @@ static void engine__what_changes_while_a_store_is_under_way_stays_changed_regres
     fixture_stop(&f);
 }
 
-static void engine__what_a_store_takes_back_goes_whatever_changes_meanwhile(void **state) {
+static void engine__a_removed_cookie_stays_removed_despite_concurrent_changes(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -278,7 +278,7 @@ static void engine__what_a_store_takes_back_goes_whatever_changes_meanwhile(void
     fixture_stop(&f);
 }
 
-static void engine__a_refused_response_stores_none(void **state) {
+static void engine__a_rejected_response_stores_no_cookies(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -292,7 +292,7 @@ static void engine__a_refused_response_stores_none(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__an_unknown_use_of_cookies_is_refused(void **state) {
+static void engine__an_unknown_cookie_use_is_rejected(void **state) {
     fixture f;
     nc_transfer_id id;
     nc_error err;
@@ -310,17 +310,17 @@ static void engine__an_unknown_use_of_cookies_is_refused(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__each_use_of_cookies_is_what_it_says),
-        harness_case(engine__without_a_jar_no_use_keeps_or_sends_any),
-        harness_case(engine__one_way_holds_for_every_hop),
-        harness_case(engine__one_way_holds_where_libcurl_asks_again_by_itself),
-        harness_case(engine__the_callers_own_cookie_goes_whatever_the_jar_does),
+        harness_case(engine__each_cookie_use_sends_and_stores_as_documented),
+        harness_case(engine__without_a_jar_no_cookie_use_stores_or_sends_cookies),
+        harness_case(engine__send_only_or_store_only_applies_to_every_hop),
+        harness_case(engine__send_only_or_store_only_applies_when_libcurl_resends),
+        harness_case(engine__the_callers_cookie_field_is_sent_with_every_cookie_use),
         harness_case(engine__cookies_of_a_named_host_stay_with_its_requests_regression_1),
-        harness_case(engine__stores_of_many_at_once_lose_nothing),
-        harness_case(engine__what_changes_while_a_store_is_under_way_stays_changed_regression_2),
-        harness_case(engine__what_a_store_takes_back_goes_whatever_changes_meanwhile),
-        harness_case(engine__a_refused_response_stores_none),
-        harness_case(engine__an_unknown_use_of_cookies_is_refused),
+        harness_case(engine__concurrent_stores_lose_no_cookie),
+        harness_case(engine__changes_during_a_store_persist_regression_2),
+        harness_case(engine__a_removed_cookie_stays_removed_despite_concurrent_changes),
+        harness_case(engine__a_rejected_response_stores_no_cookies),
+        harness_case(engine__an_unknown_cookie_use_is_rejected),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -19,9 +19,9 @@ static const char *jar_text(fixture *f) {
     nc_error err;
     assert_status(nc_engine_copy_cookies(f->engine, &text, &err), NC_OK);
     nc_buf_append_byte(&text, 0);
-    const char *kept = fixture_text(f, "%s", (const char *)text.data);
+    const char *copy = fixture_text(f, "%s", (const char *)text.data);
     nc_buf_deinit(&text);
-    return kept;
+    return copy;
 }
 
 static bool jar_holds(fixture *f, const char *name, const char *value) {
@@ -90,12 +90,12 @@ static void script_cookie(fixture *f, const char *path, const char *cookie) {
 
 /* --- connection pools --- */
 
-static nc_verdict open_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+static nc_action open_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
     (void)id;
     (void)response;
     (void)is_last;
     gate_open(ctx);
-    return NC_CONTINUE;
+    return NC_ACTION_CONTINUE;
 }
 
 static void open_at_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
@@ -105,7 +105,7 @@ static void open_at_end(void *ctx, nc_transfer_id id, nc_response *response, con
     gate_open((gate *)ctx + 1);
 }
 
-static void engine__a_lane_keeps_what_it_learnt_while_others_learn(void **state) {
+static void engine__a_pool_preserves_new_cookies_while_other_pools_store_theirs(void **state) {
     fixture f;
     gate gates[2] = {GATE_INIT, GATE_INIT}; // the head arrived; the transfer ended
     const nc_sink sink = {.ctx = gates, .on_head = open_at_head, .on_done = open_at_end};
@@ -141,7 +141,7 @@ static void engine__a_lane_keeps_what_it_learnt_while_others_learn(void **state)
     fixture_stop(&f);
 }
 
-static void engine__many_lanes_learn_at_once_and_lose_nothing(void **state) {
+static void engine__concurrent_pools_lose_no_cookies(void **state) {
     fixture f;
     nc_transfer_id ids[LANES * PER_LANE];
     (void)state;
@@ -170,7 +170,7 @@ static void engine__many_lanes_learn_at_once_and_lose_nothing(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__what_one_lane_forgets_every_lane_forgets(void **state) {
+static void engine__a_cookie_removed_in_one_pool_is_removed_in_all(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -186,7 +186,7 @@ static void engine__what_one_lane_forgets_every_lane_forgets(void **state) {
     assert_int_equal(jar_count(&f), 0);
     assert_status(nc_engine_set_cookies(f.engine, nc_slice_of("Set-Cookie: x=1; domain=127.0.0.1; path=/"), NULL),
                   NC_OK);
-    assert_true(jar_holds(&f, "x", "1")); // without waiting
+    assert_true(jar_holds(&f, "x", "1")); // immediately
     (void)get_in_lane(&f, one, "/");
     (void)get_in_lane(&f, two, "/");
     assert_sent(&f, 3, "x=1");
@@ -196,19 +196,19 @@ static void engine__what_one_lane_forgets_every_lane_forgets(void **state) {
 
 /* --- origins of cookies --- */
 
-static void engine__cookies_of_heads_that_are_answered_or_followed_are_kept(void **state) {
+static void engine__cookies_of_challenges_and_redirects_are_stored(void **state) {
     fixture f;
-    const nct_reply asked[] = {
+    const nct_reply replies[] = {
         {.status = 401,
          .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\nSet-Cookie: c=401; Path=/\r\n"},
         {.status = 200}};
     (void)state;
     start(&f);
-    assert_int_equal(nct_server_script_sequence(f.server, "/asked", asked, 2), 0);
+    assert_int_equal(nct_server_script_sequence(f.server, "/asked", replies, 2), 0);
     nc_request request = fixture_request(&f, "/asked");
     request.credentials =
         (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
-    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_response(fixture_send(&f, &request), 200, "");
     assert_true(jar_holds(&f, "c", "401"));
     fixture_script(
         &f, "/hop",
@@ -244,7 +244,7 @@ static void engine__a_callers_own_cookie_fields_are_joined_with_the_jar(void **s
     request.url = nc_slice_of(fixture_url(&f, "/away"));
     (void)fixture_send(&f, &request);
     assert_sent(&f, 4, "jar=3; mine=1; too=2");
-    assert_sent(&f, 5, ""); // another origin receives neither
+    assert_sent(&f, 5, ""); // another origin receives neither the jar's nor the request's cookies
     (void)fixture_get(&f, "/");
     assert_sent(&f, 6, "jar=3"); // and the next request has only the jar's
     fixture_stop(&f);
@@ -252,7 +252,7 @@ static void engine__a_callers_own_cookie_fields_are_joined_with_the_jar(void **s
 
 /* --- acceptance and matching --- */
 
-static void engine__a_cookie_that_breaks_a_rule_is_not_taken(void **state) {
+static void engine__a_cookie_that_violates_rfc_6265_is_ignored(void **state) {
     static const struct {
         const char *cookie;
         bool is_taken;
@@ -291,7 +291,7 @@ static void engine__a_cookie_that_breaks_a_rule_is_not_taken(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__secure_cookies_and_prefixes_hold_over_tls(void **state) {
+static void engine__secure_cookies_and_prefixes_work_over_tls(void **state) {
     static const struct {
         const char *cookie;
         bool is_taken;
@@ -336,7 +336,7 @@ static void engine__secure_cookies_and_prefixes_hold_over_tls(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__a_cookie_goes_where_domain_and_path_say(void **state) {
+static void engine__a_cookie_is_sent_to_matching_domains_and_paths(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -363,7 +363,7 @@ static void engine__a_cookie_goes_where_domain_and_path_say(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__a_flood_of_cookies_displaces_its_own_domain_alone(void **state) {
+static void engine__a_flood_of_cookies_evicts_only_its_own_domain(void **state) {
     enum { RESPONSES = 6, PER_RESPONSE = 40, LIMIT = NC_MAX_COOKIES_PER_DOMAIN };
     fixture f;
     nc_buf lines = nc_buf_init(100000);
@@ -382,11 +382,11 @@ static void engine__a_flood_of_cookies_displaces_its_own_domain_alone(void **sta
     }
     assert_int_equal(jar_count(&f), LIMIT + 1);
     assert_true(jar_holds(&f, "mine", "1"));
-    assert_true(jar_holds(&f, fixture_text(&f, "f%d", RESPONSES * PER_RESPONSE - 1), "1")); // the newest stay
+    assert_true(jar_holds(&f, fixture_text(&f, "f%d", RESPONSES * PER_RESPONSE - 1), "1")); // the newest are kept
     assert_true(jar_holds(&f, fixture_text(&f, "f%d", RESPONSES * PER_RESPONSE - LIMIT), "1"));
     assert_false(jar_holds(&f, fixture_text(&f, "f%d", RESPONSES * PER_RESPONSE - LIMIT - 1), "1"));
     (void)get_at(&f, "flood.example", "/flood");
-    assert_null(strstr(sent(&f, last_index(&f)), "f0=1")); // nor are the evicted ones sent
+    assert_null(strstr(sent(&f, last_index(&f)), "f0=1")); // evicted cookies are not sent
     nc_buf_deinit(&lines);
     fixture_stop(&f);
 }
@@ -395,7 +395,7 @@ static void open_at_release(void *ctx) {
     gate_open(ctx);
 }
 
-static void engine__a_jar_whose_engine_has_finished_takes_none_and_still_tells_regression_1(void **state) {
+static void engine__after_the_engine_ends_its_jar_is_read_only_regression_1(void **state) {
     static const char line[] = "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\n";
     gate has_ended = GATE_INIT;
     nc_buf text = nc_buf_init(4096);
@@ -415,7 +415,7 @@ static void engine__a_jar_whose_engine_has_finished_takes_none_and_still_tells_r
     fixture_stop(&f);
 }
 
-static void engine__text_that_is_no_cookie_is_refused_and_changes_nothing(void **state) {
+static void engine__invalid_cookie_text_is_rejected_and_changes_nothing(void **state) {
     static const char good[] = "Set-Cookie: a=1; domain=a.example\n"
                                "# a comment\r\n\r\n"
                                ".b.example\tTRUE\t/\tFALSE\t0\tb\t2\r\n"
@@ -453,17 +453,17 @@ static void engine__text_that_is_no_cookie_is_refused_and_changes_nothing(void *
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__a_lane_keeps_what_it_learnt_while_others_learn),
-        harness_case(engine__many_lanes_learn_at_once_and_lose_nothing),
-        harness_case(engine__what_one_lane_forgets_every_lane_forgets),
-        harness_case(engine__cookies_of_heads_that_are_answered_or_followed_are_kept),
+        harness_case(engine__a_pool_preserves_new_cookies_while_other_pools_store_theirs),
+        harness_case(engine__concurrent_pools_lose_no_cookies),
+        harness_case(engine__a_cookie_removed_in_one_pool_is_removed_in_all),
+        harness_case(engine__cookies_of_challenges_and_redirects_are_stored),
         harness_case(engine__a_callers_own_cookie_fields_are_joined_with_the_jar),
-        harness_case(engine__a_cookie_that_breaks_a_rule_is_not_taken),
-        harness_case(engine__secure_cookies_and_prefixes_hold_over_tls),
-        harness_case(engine__a_cookie_goes_where_domain_and_path_say),
-        harness_case(engine__a_flood_of_cookies_displaces_its_own_domain_alone),
-        harness_case(engine__a_jar_whose_engine_has_finished_takes_none_and_still_tells_regression_1),
-        harness_case(engine__text_that_is_no_cookie_is_refused_and_changes_nothing),
+        harness_case(engine__a_cookie_that_violates_rfc_6265_is_ignored),
+        harness_case(engine__secure_cookies_and_prefixes_work_over_tls),
+        harness_case(engine__a_cookie_is_sent_to_matching_domains_and_paths),
+        harness_case(engine__a_flood_of_cookies_evicts_only_its_own_domain),
+        harness_case(engine__after_the_engine_ends_its_jar_is_read_only_regression_1),
+        harness_case(engine__invalid_cookie_text_is_rejected_and_changes_nothing),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -46,17 +46,17 @@ static const char *hash(fixture *f, const EVP_MD *kind, const char *text) {
 static void assert_proven(fixture *f, size_t index, const EVP_MD *kind, const char *method, const char *uri,
                           const char *nonce) {
     const char *secret = hash(f, kind, "me:r@example:Circle of Life");
-    const char *asked = hash(f, kind, fixture_text(f, "%s:%s", method, uri));
+    const char *request_hash = hash(f, kind, fixture_text(f, "%s:%s", method, uri));
     assert_string_equal(parameter(f, index, "username"), "me");
     assert_string_equal(parameter(f, index, "nonce"), nonce);
     assert_string_equal(parameter(f, index, "uri"), uri);
     const char *proof = fixture_text(f, "%s:%s:%s:%s:auth:%s", secret, nonce, parameter(f, index, "nc"),
-                                     parameter(f, index, "cnonce"), asked);
+                                     parameter(f, index, "cnonce"), request_hash);
     assert_string_equal(parameter(f, index, "response"), hash(f, kind, proof));
     assert_null(strstr(fixture_received(f, index), "Circle"));
 }
 
-static void engine__a_digest_proves_the_password_without_telling_it(void **state) {
+static void engine__a_digest_authenticates_without_sending_the_password(void **state) {
     static const struct {
         const char *algorithm;
         const EVP_MD *(*kind)(void);
@@ -73,7 +73,7 @@ static void engine__a_digest_proves_the_password_without_telling_it(void **state
         script(&f, "/d", replies, 2);
         nc_request request = fixture_request(&f, "/d?a=b");
         request.credentials = user(NC_AUTH_DIGEST);
-        assert_answered(fixture_send(&f, &request), 200, "in");
+        assert_response(fixture_send(&f, &request), 200, "in");
         assert_int_equal(nct_server_request_count(f.server), 2);
         assert_null(strstr(fixture_received(&f, 0), "Authorization"));
         assert_proven(&f, 1, cases[i].kind(), "GET", "/d?a=b", fixture_text(&f, "n%zu", i));
@@ -81,7 +81,7 @@ static void engine__a_digest_proves_the_password_without_telling_it(void **state
     }
 }
 
-static void engine__a_digest_over_the_body_is_proven_where_there_is_none(void **state) {
+static void engine__digest_auth_int_without_a_body_succeeds(void **state) {
     static const char field[] = "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"n\", qop=\"auth-int\"\r\n";
     const nct_reply replies[] = {{.status = 401, .headers = field}, {.body = "in", .body_length = 2}};
     fixture f;
@@ -90,16 +90,16 @@ static void engine__a_digest_over_the_body_is_proven_where_there_is_none(void **
     script(&f, "/d", replies, 2);
     nc_request request = fixture_request(&f, "/d");
     request.credentials = user(NC_AUTH_DIGEST);
-    assert_answered(fixture_send(&f, &request), 200, "in");
+    assert_response(fixture_send(&f, &request), 200, "in");
     const char *secret = hash(&f, EVP_md5(), "me:r@example:Circle of Life");
-    const char *asked = hash(&f, EVP_md5(), fixture_text(&f, "GET:/d:%s", hash(&f, EVP_md5(), "")));
-    const char *proof =
-        fixture_text(&f, "%s:n:%s:%s:auth-int:%s", secret, parameter(&f, 1, "nc"), parameter(&f, 1, "cnonce"), asked);
+    const char *request_hash = hash(&f, EVP_md5(), fixture_text(&f, "GET:/d:%s", hash(&f, EVP_md5(), "")));
+    const char *proof = fixture_text(&f, "%s:n:%s:%s:auth-int:%s", secret, parameter(&f, 1, "nc"),
+                                     parameter(&f, 1, "cnonce"), request_hash);
     assert_string_equal(parameter(&f, 1, "response"), hash(&f, EVP_md5(), proof));
     fixture_stop(&f);
 }
 
-static void engine__a_digest_over_a_body_is_an_error_and_not_a_wrong_proof(void **state) {
+static void engine__digest_auth_int_with_a_body_is_an_error(void **state) {
     static const struct {
         const char *challenge;
         bool is_refused;
@@ -130,13 +130,13 @@ static void engine__a_digest_over_a_body_is_an_error_and_not_a_wrong_proof(void 
             assert_ended(one, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR, "qop=auth-int");
             assert_int_equal(nc_response_status(one.response), 401);
         } else {
-            assert_answered(one, 200, "in");
+            assert_response(one, 200, "in");
         }
     }
     fixture_stop(&f);
 }
 
-static void engine__a_challenge_to_head_with_a_body_is_an_error_and_not_a_wait_regression_2(void **state) {
+static void engine__a_challenge_to_head_with_a_body_fails_immediately_regression_2(void **state) {
     const nct_reply replies[] = {{.status = 401,
                                   .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n",
                                   .body = "asked",
@@ -151,12 +151,12 @@ static void engine__a_challenge_to_head_with_a_body_is_an_error_and_not_a_wait_r
     request.credentials = user(NC_AUTH_DIGEST);
     request.limits.idle_ms = 1000;
     answer one = fixture_send(&f, &request);
-    assert_ended(one, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR, "HEAD with a body");
+    assert_ended(one, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR, "HEAD request with a body");
     assert_int_equal(nc_response_status(one.response), 401);
     fixture_stop(&f);
 }
 
-static void engine__a_challenge_takes_nothing_from_the_limit_of_the_answers_head_regression_1(void **state) {
+static void engine__a_challenge_does_not_count_toward_the_responses_head_limit_regression_1(void **state) {
     const nct_reply challenge = {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n"};
     const nct_reply replies[] = {challenge, challenge, {.body = "in", .body_length = 2}};
     fixture f;
@@ -165,14 +165,14 @@ static void engine__a_challenge_takes_nothing_from_the_limit_of_the_answers_head
     script(&f, "/d", replies, 3);
     nc_request request = fixture_request(&f, "/d");
     answer challenged = fixture_send(&f, &request);
-    assert_answered(challenged, 401, "");
+    assert_response(challenged, 401, "");
     request.limits.max_head_bytes = (uint32_t)nc_response_hop_at(challenged.response, 0).head_bytes;
     request.credentials = user(NC_AUTH_DIGEST);
-    assert_answered(fixture_send(&f, &request), 200, "in");
+    assert_response(fixture_send(&f, &request), 200, "in");
     fixture_stop(&f);
 }
 
-static void engine__a_stale_nonce_is_proven_anew_once(void **state) {
+static void engine__a_stale_nonce_is_retried_once(void **state) {
     const nct_reply replies[] = {
         {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"one\", qop=\"auth\"\r\n"},
         {.status = 401,
@@ -191,14 +191,14 @@ static void engine__a_stale_nonce_is_proven_anew_once(void **state) {
     request.method = nc_slice_of("PUT");
     request.body = nc_slice_of("the body");
     request.credentials = user(NC_AUTH_DIGEST);
-    assert_answered(fixture_send(&f, &request), 200, "in");
+    assert_response(fixture_send(&f, &request), 200, "in");
     assert_int_equal(nct_server_request_count(f.server), 3);
     assert_proven(&f, 1, EVP_md5(), "PUT", "/d", "one");
     assert_proven(&f, 2, EVP_md5(), "PUT", "/d", "two");
     assert_non_null(strstr(fixture_received(&f, 2), "\r\n\r\nthe body"));
     script(&f, "/never", never, 1);
     request.url = nc_slice_of(fixture_url(&f, "/never"));
-    assert_answered(fixture_send(&f, &request), 401, "no"); // and does not repeat the request without end
+    assert_response(fixture_send(&f, &request), 401, "no"); // the request is not repeated without end
     assert_true(nct_server_request_count(f.server) <= 5);
     fixture_stop(&f);
 }
@@ -221,15 +221,15 @@ static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacit
     return source->sent == ROW_BYTES ? NC_PULL_END : NC_PULL_MORE;
 }
 
-static bool rewind_row(void *ctx, nc_transfer_id id) {
+static bool rewind_row(void *ctx, nc_transfer_id id, uint64_t offset) {
     row *source = ctx;
     (void)id;
-    source->sent = 0;
+    source->sent = offset;
     source->rewinds++;
     return true;
 }
 
-static void engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_cannot(void **state) {
+static void engine__a_challenge_after_the_body_rewinds_it_or_fails(void **state) {
     static const char challenge[] = "WWW-Authenticate: Basic realm=\"b\"\r\n"
                                     "WWW-Authenticate: Digest realm=\"r@example\", nonce=\"n\", qop=\"auth\"\r\n";
     (void)state;
@@ -247,7 +247,7 @@ static void engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_ca
         request.credentials = user(NC_AUTH_DIGEST | NC_AUTH_BASIC);
         answer one = fixture_send(&f, &request);
         if (can_rewind) {
-            assert_answered(one, 200, "in");
+            assert_response(one, 200, "in");
             assert_true(source.rewinds > 0);
             assert_int_equal(nct_server_copy_request(f.server, 1, NULL, 0) > ROW_BYTES, true);
         } else {
@@ -259,7 +259,7 @@ static void engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_ca
 }
 
 /// libcurl first sends the request without its body.
-static void engine__a_body_is_sent_where_its_challenge_does_not_come(void **state) {
+static void engine__a_body_is_sent_if_the_expected_challenge_does_not_come(void **state) {
     static const nct_reply answers[] = {
         {.status = 204},
         {.status = 400, .body = "empty", .body_length = 5},
@@ -276,12 +276,12 @@ static void engine__a_body_is_sent_where_its_challenge_does_not_come(void **stat
         request.body = nc_slice_of("data");
         request.credentials = user(NC_AUTH_DIGEST);
         answer got = fixture_send(&f, &request);
-        assert_answered(got, 200, "data");
+        assert_response(got, 200, "data");
         assert_int_equal(nc_response_hop_count(got.response), 1);
         assert_int_equal(nct_server_request_count(f.server), 2);
         request.body = nc_slice_of("");
         request.has_body = true;
-        assert_answered(fixture_send(&f, &request), 200, "");
+        assert_response(fixture_send(&f, &request), 200, "");
         assert_int_equal(nct_server_request_count(f.server), 3);
         fixture_stop(&f);
     }
@@ -304,7 +304,7 @@ static void engine__a_file_is_sent_again_after_a_challenge(void **state) {
     request.method = nc_slice_of("PUT");
     request.body_file = nc_slice_of(path);
     request.credentials = user(NC_AUTH_DIGEST);
-    assert_answered(fixture_send(&f, &request), 200, "in");
+    assert_response(fixture_send(&f, &request), 200, "in");
     assert_non_null(strstr(fixture_received(&f, 1), "\r\n\r\nfrom a file"));
     fixture_stop(&f);
     assert_int_equal(unlink(path), 0);
@@ -332,7 +332,7 @@ static void engine__credentials_stay_with_their_origin(void **state) {
         nc_request request = fixture_request(&f, "/a");
         request.credentials = user(cases[i].schemes);
         request.credentials.token = nc_slice_of("tok.en");
-        assert_answered(fixture_send(&f, &request), 200, "end");
+        assert_response(fixture_send(&f, &request), 200, "end");
         const char *shown = fixture_text(&f, "\r\nAuthorization: %s\r\n", cases[i].shown);
         assert_non_null(strstr(fixture_received(&f, 0), shown));
         assert_non_null(strstr(fixture_received(&f, 1), shown)); // same origin
@@ -345,7 +345,7 @@ static void engine__credentials_stay_with_their_origin(void **state) {
     }
 }
 
-static void engine__a_challenge_of_another_origin_is_not_answered(void **state) {
+static void engine__a_challenge_of_another_origin_gets_no_credentials(void **state) {
     const nct_reply asking = {
         .status = 401,
         .headers =
@@ -359,7 +359,7 @@ static void engine__a_challenge_of_another_origin_is_not_answered(void **state) 
     fixture_script(&f, "/asks", asking);
     nc_request request = fixture_request(&f, "/a");
     request.credentials = user(NC_AUTH_DIGEST | NC_AUTH_BASIC);
-    assert_answered(fixture_send(&f, &request), 401, "who?");
+    assert_response(fixture_send(&f, &request), 401, "who?");
     assert_int_equal(nct_server_request_count(f.server), 2);
     assert_null(strstr(fixture_received(&f, 1), "uthorization"));
     fixture_stop(&f);
@@ -367,7 +367,7 @@ static void engine__a_challenge_of_another_origin_is_not_answered(void **state) 
 
 /* --- behaviour that depends on libcurl --- */
 
-static void engine__ntlm_and_negotiate_begin_or_say_that_they_are_missing(void **state) {
+static void engine__ntlm_and_negotiate_start_or_report_missing_support(void **state) {
     static const struct {
         uint32_t scheme;
         const char *name;
@@ -384,8 +384,8 @@ static void engine__ntlm_and_negotiate_begin_or_say_that_they_are_missing(void *
         nc_request request = fixture_request(&f, "/n");
         request.credentials = user(cases[i].scheme);
         if (i == 0 ? has.has_ntlm : has.has_negotiate) {
-            // A server that never continues the handshake ends as 401. Without a ticket Negotiate does not begin.
-            assert_answered(fixture_send(&f, &request), 401, "no");
+            // The server never continues the handshake, so the result is 401. Negotiate needs a ticket to begin.
+            assert_response(fixture_send(&f, &request), 401, "no");
             if (i == 0) {
                 assert_non_null(strstr(fixture_received(&f, 0), "\r\nAuthorization: NTLM TlRMTVNTUAAB"));
             }
@@ -399,7 +399,7 @@ static void engine__ntlm_and_negotiate_begin_or_say_that_they_are_missing(void *
 
 /* --- netrc --- */
 
-static void engine__a_netrc_speaks_for_the_origin_asked_and_no_other(void **state) {
+static void engine__netrc_credentials_are_sent_only_to_the_original_origin(void **state) {
     char path[] = "/tmp/netcore-netrc-XXXXXX";
     static const char text[] = "machine 127.0.0.1 login us password one\nmachine localhost login us password two\n"
                                "default login us password three\n";
@@ -430,7 +430,7 @@ static void engine__a_netrc_speaks_for_the_origin_asked_and_no_other(void **stat
     (void)fixture_send(&f, &request);
     assert_non_null(strstr(fixture_received(&f, 4), "\r\nAuthorization: Basic bWU6Q2lyY2xlIG9mIExpZmU=\r\n"));
     request = fixture_request(&f, "/");
-    request.is_elsewhere = true; // the caller has followed a redirect
+    request.is_cross_origin = true; // the caller has followed a redirect
     (void)fixture_send(&f, &request);
     assert_null(strstr(fixture_received(&f, 5), "uthorization"));
     nct_server_stop(other);
@@ -438,7 +438,7 @@ static void engine__a_netrc_speaks_for_the_origin_asked_and_no_other(void **stat
     assert_int_equal(unlink(path), 0);
 }
 
-static void engine__a_netrc_that_cannot_be_read_is_an_error(void **state) {
+static void engine__an_unreadable_netrc_is_an_error(void **state) {
     static const char *const paths[] = {"/tmp/netcore-no-such-netrc", "/tmp"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -451,7 +451,7 @@ static void engine__a_netrc_that_cannot_be_read_is_an_error(void **state) {
     }
 }
 
-static void engine__no_message_or_listing_tells_a_secret(void **state) {
+static void engine__no_message_or_listing_contains_a_secret(void **state) {
     fixture f;
     nc_buf text = nc_buf_init(1000);
     (void)state;
@@ -463,7 +463,7 @@ static void engine__no_message_or_listing_tells_a_secret(void **state) {
     assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
     assert_status(nc_engine_describe(f.engine, id, &text), NC_OK);
     assert_slice_equals(nc_buf_slice(&text), fixture_url(&f, "/s"));
-    nct_server_stop(f.server); // ends it, and refuses the next one
+    nct_server_stop(f.server); // the first request ends, the second is refused
     answer one = fixture_wait(&f, id);
     assert_true(one.error.status != NC_OK);
     assert_null(strstr(one.error.message, "canary"));
@@ -480,21 +480,21 @@ static void engine__no_message_or_listing_tells_a_secret(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__a_digest_proves_the_password_without_telling_it),
-        harness_case(engine__a_digest_over_the_body_is_proven_where_there_is_none),
-        harness_case(engine__a_digest_over_a_body_is_an_error_and_not_a_wrong_proof),
-        harness_case(engine__a_challenge_takes_nothing_from_the_limit_of_the_answers_head_regression_1),
-        harness_case(engine__a_challenge_to_head_with_a_body_is_an_error_and_not_a_wait_regression_2),
-        harness_case(engine__a_stale_nonce_is_proven_anew_once),
-        harness_case(engine__a_challenge_after_the_body_begins_it_anew_or_says_that_it_cannot),
-        harness_case(engine__a_body_is_sent_where_its_challenge_does_not_come),
+        harness_case(engine__a_digest_authenticates_without_sending_the_password),
+        harness_case(engine__digest_auth_int_without_a_body_succeeds),
+        harness_case(engine__digest_auth_int_with_a_body_is_an_error),
+        harness_case(engine__a_challenge_does_not_count_toward_the_responses_head_limit_regression_1),
+        harness_case(engine__a_challenge_to_head_with_a_body_fails_immediately_regression_2),
+        harness_case(engine__a_stale_nonce_is_retried_once),
+        harness_case(engine__a_challenge_after_the_body_rewinds_it_or_fails),
+        harness_case(engine__a_body_is_sent_if_the_expected_challenge_does_not_come),
         harness_case(engine__a_file_is_sent_again_after_a_challenge),
         harness_case(engine__credentials_stay_with_their_origin),
-        harness_case(engine__a_challenge_of_another_origin_is_not_answered),
-        harness_case(engine__ntlm_and_negotiate_begin_or_say_that_they_are_missing),
-        harness_case(engine__a_netrc_speaks_for_the_origin_asked_and_no_other),
-        harness_case(engine__a_netrc_that_cannot_be_read_is_an_error),
-        harness_case(engine__no_message_or_listing_tells_a_secret),
+        harness_case(engine__a_challenge_of_another_origin_gets_no_credentials),
+        harness_case(engine__ntlm_and_negotiate_start_or_report_missing_support),
+        harness_case(engine__netrc_credentials_are_sent_only_to_the_original_origin),
+        harness_case(engine__an_unreadable_netrc_is_an_error),
+        harness_case(engine__no_message_or_listing_contains_a_secret),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

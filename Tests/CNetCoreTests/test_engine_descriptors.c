@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 /// File operations that fail to open while `reason` is set.
-typedef struct refusing {
+typedef struct refusing_files {
     nc_file_ops ops; // its ctx is this struct, which must not move
     nc_file_ops system;
     atomic_int reason; // 0: none
-} refusing;
+} refusing_files;
 
 static int open_unless(void *ctx, const char *path, int flags, mode_t mode) {
-    refusing *files = ctx;
+    refusing_files *files = ctx;
     int reason = atomic_load(&files->reason);
     if (reason != 0) {
         errno = reason;
@@ -30,14 +30,14 @@ static int open_unless(void *ctx, const char *path, int flags, mode_t mode) {
     return files->system.open(files->system.ctx, path, flags, mode);
 }
 
-static void refuse(refusing *files) {
-    *files = (refusing){.ops = nc_file_ops_system(), .system = nc_file_ops_system()};
+static void refuse(refusing_files *files) {
+    *files = (refusing_files){.ops = nc_file_ops_system(), .system = nc_file_ops_system()};
     files->ops.ctx = files;
     files->ops.open = open_unless;
 }
 
 /// Sends the same request while no file can be opened, for each reason, and again when files can be opened.
-static void ask_throughout(fixture *f, refusing *files, const nc_request *request) {
+static void send_for_each_reason(fixture *f, refusing_files *files, const nc_request *request) {
     static const struct {
         int reason;
         nc_status status;
@@ -51,40 +51,40 @@ static void ask_throughout(fixture *f, refusing *files, const nc_request *reques
     assert_ended(fixture_send(f, request), NC_OK, 0, "");
 }
 
-static void engine__a_file_is_not_to_blame_where_no_descriptor_is_left(void **state) {
-    refusing files;
+static void engine__descriptor_exhaustion_is_not_reported_as_a_file_error(void **state) {
+    refusing_files files;
     char path[PATH_MAX];
     fixture f;
     (void)state;
     refuse(&files);
-    place at = place_make();
+    temp_directory at = temp_directory_make();
     (void)snprintf(path, sizeof path, "%s/film", at.root);
     fixture_start_with(&f, NULL, &(nc_engine_options){.file_ops = &files.ops});
     fixture_script(&f, "/x", (nct_reply){.body = "x", .body_length = 1});
     nc_request request = fixture_request(&f, "/x");
     request.save_path = nc_slice_of(path);
-    ask_throughout(&f, &files, &request);
+    send_for_each_reason(&f, &files, &request);
     request = fixture_request(&f, "/x");
     request.method = nc_slice_of("PUT");
     request.body_file = nc_slice_of(path);
-    ask_throughout(&f, &files, &request);
+    send_for_each_reason(&f, &files, &request);
     fixture_stop(&f);
-    place_remove(&at);
+    temp_directory_remove(&at);
 }
 
-static void engine__authorities_that_no_descriptor_is_left_for_are_not_missing(void **state) {
-    refusing files;
+static void engine__descriptor_exhaustion_is_not_reported_as_missing_ca_certificates(void **state) {
+    refusing_files files;
     char path[PATH_MAX];
     nc_trust *trust = NULL;
     nc_error err;
     fixture f;
     (void)state;
     refuse(&files);
-    place at = place_make();
+    temp_directory at = temp_directory_make();
     fixture_start_with(&f, &(nct_server_options){.identity = NCT_TLS_VALID},
                        &(nc_engine_options){.file_ops = &files.ops});
     (void)snprintf(path, sizeof path, "%s/ca.pem", at.root);
-    place_write(path, nc_slice_of(nct_server_ca_pem(f.server)));
+    temp_file_write(path, nc_slice_of(nct_server_ca_pem(f.server)));
     fixture_script(&f, "/x", (nct_reply){.body = "x", .body_length = 1});
     const nc_trust_options options = {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of(path)};
     assert_status(nc_trust_new(&trust, &options, &err), NC_OK);
@@ -93,10 +93,10 @@ static void engine__authorities_that_no_descriptor_is_left_for_are_not_missing(v
     atomic_store(&files.reason, EMFILE);
     assert_ended(fixture_send(&f, &request), NC_ERR_DESCRIPTORS, EMFILE, strerror(EMFILE));
     atomic_store(&files.reason, 0);
-    assert_answered(fixture_send(&f, &request), 200, "x");
+    assert_response(fixture_send(&f, &request), 200, "x");
     nc_trust_release(trust);
     fixture_stop(&f);
-    place_remove(&at);
+    temp_directory_remove(&at);
 }
 
 /* --- creation of an engine --- */
@@ -114,7 +114,7 @@ static int answer_of(int refused, long number, unsigned first, int second) {
     return (int)syscall(number, first, second);
 }
 
-/// These stand in for the C library's, as a sandbox's filter would.
+/// Replaces the C library's function. It can fail like a call that a sandbox's filter rejects.
 int epoll_create1(int flags) {
     return answer_of(epoll_refused, SYS_epoll_create1, (unsigned)flags, 0);
 }
@@ -127,7 +127,7 @@ int eventfd(unsigned count, int flags) {
     return answer_of(eventfd_refused, SYS_eventfd2, count, flags);
 }
 
-static void engine__tells_which_call_the_system_refuses_and_why(void **state) {
+static void engine__a_failed_system_call_is_reported_with_its_reason(void **state) {
     static const struct {
         int *refused;
         const char *name;
@@ -160,9 +160,9 @@ static void engine__tells_which_call_the_system_refuses_and_why(void **state) {
 
 int main(void) {
     const struct CMUnitTest cases[] = {
-        harness_case(engine__tells_which_call_the_system_refuses_and_why),
-        harness_case(engine__a_file_is_not_to_blame_where_no_descriptor_is_left),
-        harness_case(engine__authorities_that_no_descriptor_is_left_for_are_not_missing),
+        harness_case(engine__a_failed_system_call_is_reported_with_its_reason),
+        harness_case(engine__descriptor_exhaustion_is_not_reported_as_a_file_error),
+        harness_case(engine__descriptor_exhaustion_is_not_reported_as_missing_ca_certificates),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void assert_proven(fixture *f, size_t index, const char *name, const row 
     assert_null(strstr(request, "secret"));
 }
 
-static void digest__odd_challenges_of_a_server_are_answered(void **state) {
+static void digest__odd_but_valid_challenges_of_a_server_are_answered(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fixture f;
@@ -69,7 +69,7 @@ static void digest__odd_challenges_of_a_server_are_answered(void **state) {
         request.method = nc_slice_of(i % 3 == 0 ? "PUT" : "GET");
         request.body = nc_slice_of(i % 3 == 0 ? "the body" : "");
         answer one = fixture_send(&f, &request);
-        assert_answered(one, 200, "in");
+        assert_response(one, 200, "in");
         assert_int_equal(nc_response_hop_count(one.response), 1);
         assert_int_equal(nct_server_request_count(f.server), 2);
         assert_null(strstr(fixture_received(&f, 0), "Authorization"));
@@ -80,7 +80,7 @@ static void digest__odd_challenges_of_a_server_are_answered(void **state) {
     }
 }
 
-static void digest__odd_challenges_of_a_proxy_are_answered(void **state) {
+static void digest__odd_but_valid_challenges_of_a_proxy_are_answered(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (int is_tunnel = 0; is_tunnel < 2; is_tunnel++) {
@@ -98,7 +98,7 @@ static void digest__odd_challenges_of_a_proxy_are_answered(void **state) {
                                     .credentials = user(NC_AUTH_DIGEST),
                                     .uses_tunnel = is_tunnel == 1};
             nc_request request = {.url = nc_slice_of("http://a.example/x"), .proxy = &proxy};
-            assert_answered(fixture_send(&f, &request), 200, "in");
+            assert_response(fixture_send(&f, &request), 200, "in");
             assert_proven(&f, 1, "Proxy-Authorization", &rows[i]);
             const char *target = is_tunnel ? "uri=\"a.example:80\"" : "uri=\"/x\"";
             assert_non_null(strstr(fixture_received(&f, 1), target));
@@ -111,7 +111,7 @@ static void digest__odd_challenges_of_a_proxy_are_answered(void **state) {
     }
 }
 
-static void digest__a_stale_odd_nonce_is_answered_again_and_a_refusal_is_not(void **state) {
+static void digest__a_stale_nonce_in_odd_syntax_is_retried_and_a_rejection_is_not(void **state) {
     static const nct_reply first = {.status = 401,
                                     .headers = "WWW-Authenticate: Digest realm = \"r\", nonce=\"one\"\r\n"};
     static const nct_reply stale = {.status = 401,
@@ -129,17 +129,18 @@ static void digest__a_stale_odd_nonce_is_answered_again_and_a_refusal_is_not(voi
     nc_request request = fixture_request(&f, "/d");
     request.credentials = user(NC_AUTH_DIGEST);
     assert_int_equal(nct_server_script_sequence(f.server, "/d", accepted, 3), 0);
-    assert_answered(fixture_send(&f, &request), 200, "in");
+    assert_response(fixture_send(&f, &request), 200, "in");
     assert_proven(&f, 2, "Authorization", &(row){"", {"nonce=\"two\""}});
     assert_int_equal(nct_server_script_sequence(f.server, "/d", refused, 2), 0);
-    assert_answered(fixture_send(&f, &request), 401, "no");
+    assert_response(fixture_send(&f, &request), 401, "no");
     assert_int_equal(nct_server_request_count(f.server), 5);
     assert_int_equal(nct_server_script_sequence(f.server, "/d", endless, 2), 0);
-    assert_ended(fixture_send(&f, &request), NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR, "none of 10 proofs");
+    assert_ended(fixture_send(&f, &request), NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR,
+                 "rejected the credentials after 10 challenges");
     fixture_stop(&f);
 }
 
-static void digest__an_answer_does_not_leave_its_origin(void **state) {
+static void digest__an_authorization_response_stays_within_its_origin(void **state) {
     nct_server *other = NULL;
     fixture f;
     (void)state;
@@ -151,7 +152,7 @@ static void digest__an_answer_does_not_leave_its_origin(void **state) {
     assert_int_equal(nct_server_script_sequence(f.server, "/d", replies, 2), 0);
     nc_request request = fixture_request(&f, "/d");
     request.credentials = user(NC_AUTH_DIGEST);
-    assert_answered(fixture_send(&f, &request), 200, "out");
+    assert_response(fixture_send(&f, &request), 200, "out");
     char received[MAX_FIELD] = {0};
     assert_true(nct_server_copy_request(other, 0, received, sizeof received - 1) > 0);
     assert_null(strstr(received, "uthorization"));
@@ -159,7 +160,7 @@ static void digest__an_answer_does_not_leave_its_origin(void **state) {
     fixture_stop(&f);
 }
 
-static void digest__a_name_in_the_url_goes_before_one_that_was_given(void **state) {
+static void digest__credentials_in_the_url_override_the_requests(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -168,7 +169,7 @@ static void digest__a_name_in_the_url_goes_before_one_that_was_given(void **stat
     assert_int_equal(nct_server_script_sequence(f.server, "/d", replies, 2), 0);
     nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "y%C3%A4u:pw@127.0.0.1", "/d"))};
     request.credentials = user(NC_AUTH_DIGEST);
-    assert_answered(fixture_send(&f, &request), 200, "in");
+    assert_response(fixture_send(&f, &request), 200, "in");
     assert_proven(&f, 1, "Authorization", &(row){"", {"username=\"y\xc3\xa4u\""}});
     fixture_stop(&f);
 }
@@ -183,7 +184,7 @@ static nc_pull pull_once(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t ca
     return NC_PULL_END;
 }
 
-static void digest__a_body_that_goes_once_is_an_error_where_it_was_sent(void **state) {
+static void digest__a_sent_body_that_cannot_be_rewound_is_an_error(void **state) {
     fixture f;
     (void)state;
     for (int has_choice = 0; has_choice < 2; has_choice++) {
@@ -198,10 +199,10 @@ static void digest__a_body_that_goes_once_is_an_error_where_it_was_sent(void **s
         request.body_length = 4;
         request.credentials = user(NC_AUTH_DIGEST | (has_choice ? NC_AUTH_BASIC : 0));
         answer one = fixture_send(&f, &request);
-        if (has_choice) { // The body went before the challenge came.
+        if (has_choice) { // The body was sent before the challenge arrived.
             assert_status(one.error.status, NC_ERR_NOT_REWINDABLE);
         } else {
-            assert_answered(one, 200, "in");
+            assert_response(one, 200, "in");
         }
         fixture_stop(&f);
     }
@@ -209,7 +210,7 @@ static void digest__a_body_that_goes_once_is_an_error_where_it_was_sent(void **s
 
 /* --- a proxy that closes after its challenge --- */
 
-static void digest__a_proxy_that_hangs_up_behind_its_407_is_asked_again(void **state) {
+static void digest__a_proxy_that_closes_after_its_407_is_retried(void **state) {
     static const struct {
         const char *head;
         const char *field;
@@ -248,7 +249,7 @@ static void digest__a_proxy_that_hangs_up_behind_its_407_is_asked_again(void **s
         if (one.error.status != NC_OK) {
             fail_msg("row %zu: %s", i, one.error.message);
         }
-        assert_answered(one, 200, "in");
+        assert_response(one, 200, "in");
         assert_int_equal(nct_server_request_count(f.server), 3);
         assert_non_null(
             strstr(fixture_received(&f, 1), fixture_text(&f, "\r\nProxy-Authorization: %s", cases[i].field)));
@@ -256,7 +257,7 @@ static void digest__a_proxy_that_hangs_up_behind_its_407_is_asked_again(void **s
     }
 }
 
-static void digest__a_proxy_that_refuses_and_hangs_up_is_asked_once_more_at_most(void **state) {
+static void digest__a_proxy_that_rejects_and_closes_is_retried_at_most_once(void **state) {
     static const char refusal[] = "HTTP/1.0 407 Who\r\nProxy-Authenticate: Digest realm=\"p\", nonce=\"n\"\r\n\r\nno!";
     const nct_reply replies[] = {
         {.is_raw = true, .body = refusal, .body_length = sizeof refusal - 1, .ending = NCT_CLOSE}};
@@ -279,14 +280,14 @@ static void digest__a_proxy_that_refuses_and_hangs_up_is_asked_once_more_at_most
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(digest__odd_challenges_of_a_server_are_answered),
-        harness_case(digest__odd_challenges_of_a_proxy_are_answered),
-        harness_case(digest__a_stale_odd_nonce_is_answered_again_and_a_refusal_is_not),
-        harness_case(digest__an_answer_does_not_leave_its_origin),
-        harness_case(digest__a_name_in_the_url_goes_before_one_that_was_given),
-        harness_case(digest__a_body_that_goes_once_is_an_error_where_it_was_sent),
-        harness_case(digest__a_proxy_that_hangs_up_behind_its_407_is_asked_again),
-        harness_case(digest__a_proxy_that_refuses_and_hangs_up_is_asked_once_more_at_most),
+        harness_case(digest__odd_but_valid_challenges_of_a_server_are_answered),
+        harness_case(digest__odd_but_valid_challenges_of_a_proxy_are_answered),
+        harness_case(digest__a_stale_nonce_in_odd_syntax_is_retried_and_a_rejection_is_not),
+        harness_case(digest__an_authorization_response_stays_within_its_origin),
+        harness_case(digest__credentials_in_the_url_override_the_requests),
+        harness_case(digest__a_sent_body_that_cannot_be_rewound_is_an_error),
+        harness_case(digest__a_proxy_that_closes_after_its_407_is_retried),
+        harness_case(digest__a_proxy_that_rejects_and_closes_is_retried_at_most_once),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

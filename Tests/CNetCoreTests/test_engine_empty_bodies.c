@@ -22,7 +22,7 @@ static void assert_lengths(fixture *f, size_t index, size_t count) {
     assert_null(strstr(head, "\r\nContent-Type:"));
 }
 
-static void engine__methods_that_could_have_a_body_announce_that_there_is_none(void **state) {
+static void engine__methods_that_allow_a_body_send_content_length_0(void **state) {
     static const struct {
         const char *method;
         size_t lengths;
@@ -40,14 +40,14 @@ static void engine__methods_that_could_have_a_body_announce_that_there_is_none(v
             nc_request request = fixture_request(&f, "/");
             request.method = nc_slice_of(rows[i].method);
             request.http = choices[k];
-            assert_answered(fixture_send(&f, &request), 200, "");
+            assert_response(fixture_send(&f, &request), 200, "");
             assert_lengths(&f, 0, rows[i].lengths);
             request.omits_zero_length = true;
-            assert_answered(fixture_send(&f, &request), 200, "");
+            assert_response(fixture_send(&f, &request), 200, "");
             assert_lengths(&f, 1, 0);
             request.has_body = true; // An empty body is always declared, once.
             if (rows[i].lengths > 0) {
-                assert_answered(fixture_send(&f, &request), 200, "");
+                assert_response(fixture_send(&f, &request), 200, "");
                 assert_lengths(&f, 2, 1);
             }
             fixture_stop(&f);
@@ -55,7 +55,7 @@ static void engine__methods_that_could_have_a_body_announce_that_there_is_none(v
     }
 }
 
-static void engine__a_redirect_that_keeps_the_method_keeps_the_announcement(void **state) {
+static void engine__a_redirect_that_preserves_the_method_sends_content_length_0(void **state) {
     static const struct {
         uint16_t status;
         size_t lengths;
@@ -73,7 +73,7 @@ static void engine__a_redirect_that_keeps_the_method_keeps_the_announcement(void
                        (nct_reply){.status = rows[i].status, .location = fixture_url_of(&f, other, "127.0.0.1", "/c")});
         nc_request request = fixture_request(&f, "/a");
         request.method = nc_slice_of("POST");
-        assert_answered(fixture_send(&f, &request), 200, "");
+        assert_response(fixture_send(&f, &request), 200, "");
         assert_lengths(&f, 0, 1);
         assert_lengths(&f, 1, rows[i].lengths);
         assert_true(nct_server_copy_request(other, 0, head, sizeof head - 1) > 0);
@@ -83,7 +83,7 @@ static void engine__a_redirect_that_keeps_the_method_keeps_the_announcement(void
     }
 }
 
-static void engine__a_challenge_and_a_callers_own_length_announce_it_once(void **state) {
+static void engine__content_length_0_is_sent_once_with_a_challenge_or_a_callers_field(void **state) {
     static const char field[] = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n";
     const nct_reply replies[] = {{.status = 401, .headers = field}, {.body = "in", .body_length = 2}};
     fixture f;
@@ -94,7 +94,7 @@ static void engine__a_challenge_and_a_callers_own_length_announce_it_once(void *
     request.method = nc_slice_of("PUT");
     request.credentials =
         (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
-    assert_answered(fixture_send(&f, &request), 200, "in");
+    assert_response(fixture_send(&f, &request), 200, "in");
     assert_lengths(&f, 0, 1);
     assert_lengths(&f, 1, 1);
     fixture_stop(&f);
@@ -102,12 +102,12 @@ static void engine__a_challenge_and_a_callers_own_length_announce_it_once(void *
 
 /// Responds to each HTTP/2 stream, and keeps the requests in `ctx`.
 static void serve_stream(SSL *ssl, const tls_peer_connection *connection) {
-    nc_buf *asked = connection->peer->ctx;
+    nc_buf *received = connection->peer->ctx;
     char bytes[4096];
     (void)SSL_write(ssl, SETTINGS, sizeof(SETTINGS) - 1);
     for (int got; (got = SSL_read(ssl, bytes, sizeof bytes)) > 0;) {
-        nc_buf_append(asked, nc_slice_make((const uint8_t *)bytes, (size_t)got));
-        if (memmem(asked->data, asked->length,
+        nc_buf_append(received, nc_slice_make((const uint8_t *)bytes, (size_t)got));
+        if (memmem(received->data, received->length,
                    "\x0f\x0d\x01"
                    "0",
                    4) != NULL) {
@@ -117,9 +117,9 @@ static void serve_stream(SSL *ssl, const tls_peer_connection *connection) {
 }
 
 /// In a head of HTTP/2 the field is the 28th of HPACK's table, a literal that is not indexed.
-static void engine__http_2_announces_it_as_well(void **state) {
-    nc_buf asked = nc_buf_init(1 << 16);
-    tls_peer peer = {.serve = serve_stream, .members = "2", .ctx = &asked};
+static void engine__http_2_requests_send_content_length_0(void **state) {
+    nc_buf received = nc_buf_init(1 << 16);
+    tls_peer peer = {.serve = serve_stream, .members = "2", .ctx = &received};
     fixture f;
     (void)state;
     fixture_start_trusting_all(&f);
@@ -127,22 +127,22 @@ static void engine__http_2_announces_it_as_well(void **state) {
     nc_request request = {.url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", peer.port)),
                           .method = nc_slice_of("POST")};
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "hi");
+    assert_response(one, 200, "hi");
     assert_int_equal(nc_response_http_version(one.response), NC_HTTP_VERSION_2);
     assert_status(nc_engine_close(f.engine, FIXTURE_LIMIT_MS), NC_OK);
     f.engine = NULL;
     tls_peer_stop(&peer);
-    nc_buf_deinit(&asked);
+    nc_buf_deinit(&received);
     fixture_stop(&f);
 }
 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__methods_that_could_have_a_body_announce_that_there_is_none),
-        harness_case(engine__a_redirect_that_keeps_the_method_keeps_the_announcement),
-        harness_case(engine__a_challenge_and_a_callers_own_length_announce_it_once),
-        harness_case(engine__http_2_announces_it_as_well),
+        harness_case(engine__methods_that_allow_a_body_send_content_length_0),
+        harness_case(engine__a_redirect_that_preserves_the_method_sends_content_length_0),
+        harness_case(engine__content_length_0_is_sent_once_with_a_challenge_or_a_callers_field),
+        harness_case(engine__http_2_requests_send_content_length_0),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

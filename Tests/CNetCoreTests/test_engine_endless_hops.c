@@ -6,28 +6,28 @@
 #include <string.h>
 
 /// A server, an engine with the test's clock, and one transfer.
-typedef struct led {
+typedef struct redirected_transfer {
     fixture f;
-    driven time;
+    manual_clock time;
     gate saw_head;
     gate saw_end;
     nc_error error;
     uint16_t status;
     size_t hops;
     uint64_t first_bytes;
-} led;
+} redirected_transfer;
 
-static nc_verdict note_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
-    led *it = ctx;
+static nc_action open_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+    redirected_transfer *it = ctx;
     (void)id;
     (void)response;
     (void)is_last;
     gate_open(&it->saw_head);
-    return NC_CONTINUE;
+    return NC_ACTION_CONTINUE;
 }
 
-static void note_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
-    led *it = ctx;
+static void record_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    redirected_transfer *it = ctx;
     (void)id;
     it->error = *error;
     it->status = nc_response_status(response);
@@ -36,21 +36,21 @@ static void note_end(void *ctx, nc_transfer_id id, nc_response *response, const 
     gate_open(&it->saw_end);
 }
 
-static void led_start(led *it) {
-    *it = (led){.time = driven_begin(), .saw_head = GATE_INIT, .saw_end = GATE_INIT};
-    driven_start(&it->f, &it->time, (nc_engine_options){0});
+static void transfer_start(redirected_transfer *it) {
+    *it = (redirected_transfer){.time = manual_clock_make(), .saw_head = GATE_INIT, .saw_end = GATE_INIT};
+    manual_clock_start_fixture(&it->f, &it->time, (nc_engine_options){0});
     fixture_script(&it->f, "/end", (nct_reply){.body = "end", .body_length = 3});
 }
 
 /// Other limits are off.
-static void led_submit(led *it, nc_request *request) {
-    const nc_sink sink = {.ctx = it, .on_head = note_head, .on_done = note_end};
+static void transfer_submit(redirected_transfer *it, nc_request *request) {
+    const nc_sink sink = {.ctx = it, .on_head = open_at_head, .on_done = record_end};
     nc_transfer_id id;
     request->limits = (nc_limits){.idle_ms = NC_UNLIMITED, .first_byte_ms = NC_UNLIMITED, .total_ms = NC_UNLIMITED};
     assert_status(nc_engine_submit(it->f.engine, request, &sink, &id, NULL), NC_OK);
 }
 
-static void assert_led(led *it) {
+static void assert_redirected(redirected_transfer *it) {
     gate_wait(&it->saw_end);
     if (it->error.status != NC_OK) {
         fail_msg("ended with %s: %s", nc_status_name(it->error.status), it->error.message);
@@ -59,7 +59,7 @@ static void assert_led(led *it) {
     assert_int_equal(it->hops, 2);
 }
 
-static void engine__a_redirect_is_followed_although_its_body_does_not_end_regression_1(void **state) {
+static void engine__a_redirect_with_an_endless_body_is_followed_regression_1(void **state) {
     const nct_reply replies[] = {
         {.location = "/end", .pattern_length = 100, .is_cut = true, .is_cut_in_body = true, .ending = NCT_STALL},
         {.location = "/end",
@@ -73,25 +73,25 @@ static void engine__a_redirect_is_followed_although_its_body_does_not_end_regres
     };
     (void)state;
     for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
-        led it;
-        led_start(&it);
+        redirected_transfer it;
+        transfer_start(&it);
         fixture_script(&it.f, "/leads", replies[i]);
         nc_request request = fixture_request(&it.f, "/leads");
-        led_submit(&it, &request);
+        transfer_submit(&it, &request);
         gate_wait(&it.saw_head);
-        driven_advance(&it.time, it.f.engine, 1001);
-        assert_led(&it);
+        manual_clock_advance(&it.time, it.f.engine, 1001);
+        assert_redirected(&it);
         assert_true(it.first_bytes < 60000);
         fixture_stop(&it.f);
     }
 }
 
-/// Such a connection is not reused, so there is no reason to wait.
-static void engine__a_redirect_that_only_the_connection_ends_is_not_read_regression_2(void **state) {
+/// A body that ends with its connection leaves no connection to reuse, so its end is not awaited.
+static void engine__a_close_delimited_redirect_body_is_not_read_regression_2(void **state) {
     static const char text[] = "HTTP/1.1 302 Found\r\nLocation: /end\r\n\r\nto the end";
-    led it;
+    redirected_transfer it;
     (void)state;
-    led_start(&it);
+    transfer_start(&it);
     fixture_script(&it.f, "/leads",
                    (nct_reply){.body = text,
                                .body_length = sizeof text - 1,
@@ -100,20 +100,20 @@ static void engine__a_redirect_that_only_the_connection_ends_is_not_read_regress
                                .cut_after = sizeof text - 1,
                                .ending = NCT_STALL});
     nc_request request = fixture_request(&it.f, "/leads");
-    led_submit(&it, &request);
-    assert_led(&it);
+    transfer_submit(&it, &request);
+    assert_redirected(&it);
     assert_int_equal(it.first_bytes, 0);
     fixture_stop(&it.f);
 }
 
-/// The server has responded, but may still want the request's body.
-static void engine__a_redirect_that_comes_early_takes_the_body_of_its_request(void **state) {
+/// The server has responded before the end of the request's body, and may still need it.
+static void engine__an_early_redirect_still_sends_the_whole_request_body(void **state) {
     enum { BODY_BYTES = 1 << 20 };
     static const char text[] = "HTTP/1.1 303 See Other\r\nLocation: /end\r\n\r\n";
     static const char body[BODY_BYTES];
-    led it;
+    redirected_transfer it;
     (void)state;
-    led_start(&it);
+    transfer_start(&it);
     fixture_script(&it.f, "/leads",
                    (nct_reply){.body = text,
                                .body_length = sizeof text - 1,
@@ -123,13 +123,13 @@ static void engine__a_redirect_that_comes_early_takes_the_body_of_its_request(vo
     nc_request request = fixture_request(&it.f, "/leads");
     request.method = nc_slice_of("POST");
     request.body = nc_slice_make(body, BODY_BYTES);
-    led_submit(&it, &request);
-    assert_led(&it);
+    transfer_submit(&it, &request);
+    assert_redirected(&it);
     assert_int_equal(nct_server_received_bytes(it.f.server), BODY_BYTES);
     fixture_stop(&it.f);
 }
 
-static void note_challenge(void *ctx, nc_trace_point point, nc_transfer_id id) {
+static void open_at_challenge(void *ctx, nc_trace_point point, nc_transfer_id id) {
     (void)id;
     if (point == NC_TRACE_CHALLENGED) {
         gate_open(ctx);
@@ -137,7 +137,7 @@ static void note_challenge(void *ctx, nc_trace_point point, nc_transfer_id id) {
 }
 
 /// libcurl drops a challenge's body without a callback.
-static void engine__a_challenge_whose_body_moves_is_not_idle_regression_3(void **state) {
+static void engine__a_challenge_whose_body_still_arrives_is_not_idle_regression_3(void **state) {
     const nct_reply replies[] = {{.status = 401,
                                   .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n",
                                   .body = "who are you?",
@@ -148,10 +148,10 @@ static void engine__a_challenge_whose_body_moves_is_not_idle_regression_3(void *
                                   .ending = NCT_STALL},
                                  {.body = "in", .body_length = 2}};
     gate saw_challenge = GATE_INIT;
-    driven time = driven_begin();
+    manual_clock time = manual_clock_make();
     fixture f;
     (void)state;
-    driven_start(&f, &time, (nc_engine_options){.trace = {&saw_challenge, note_challenge}});
+    manual_clock_start_fixture(&f, &time, (nc_engine_options){.trace = {&saw_challenge, open_at_challenge}});
     assert_int_equal(nct_server_script_sequence(f.server, "/d", replies, 2), 0);
     nc_request request = fixture_request(&f, "/d");
     request.credentials = (nc_credentials){
@@ -161,16 +161,16 @@ static void engine__a_challenge_whose_body_moves_is_not_idle_regression_3(void *
     gate_wait(&saw_challenge);
     assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
     (void)fixture_get(&f, "/none"); // the bytes before it were read
-    driven_advance(&time, f.engine, 3001);
+    manual_clock_advance(&time, f.engine, 3001);
     nct_server_release_stalled(f.server);
-    assert_answered(fixture_wait(&f, id), 200, "in");
+    assert_response(fixture_wait(&f, id), 200, "in");
     nct_server_forget(f.server);
     assert_int_equal(nct_server_script_sequence(f.server, "/d", replies, 1), 0);
     id = fixture_submit(&f, &request);
     assert_true(nct_server_wait_for_stalled(f.server, 1, FIXTURE_LIMIT_MS));
     (void)fixture_get(&f, "/none"); // the bytes before it were read
-    driven_advance(&time, f.engine, 3001);
-    driven_advance(&time, f.engine, 3001);
+    manual_clock_advance(&time, f.engine, 3001);
+    manual_clock_advance(&time, f.engine, 3001);
     assert_status(fixture_wait(&f, id).error.status, NC_ERR_IDLE_TIMED_OUT);
     fixture_stop(&f);
 }
@@ -178,10 +178,10 @@ static void engine__a_challenge_whose_body_moves_is_not_idle_regression_3(void *
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__a_redirect_is_followed_although_its_body_does_not_end_regression_1),
-        harness_case(engine__a_redirect_that_only_the_connection_ends_is_not_read_regression_2),
-        harness_case(engine__a_redirect_that_comes_early_takes_the_body_of_its_request),
-        harness_case(engine__a_challenge_whose_body_moves_is_not_idle_regression_3),
+        harness_case(engine__a_redirect_with_an_endless_body_is_followed_regression_1),
+        harness_case(engine__a_close_delimited_redirect_body_is_not_read_regression_2),
+        harness_case(engine__an_early_redirect_still_sends_the_whole_request_body),
+        harness_case(engine__a_challenge_whose_body_still_arrives_is_not_idle_regression_3),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

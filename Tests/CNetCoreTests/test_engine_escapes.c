@@ -16,7 +16,7 @@ static void assert_line(const char *received, const char *line) {
     }
 }
 
-static void escapes__are_sent_in_the_case_they_have(void **state) {
+static void escapes__preserve_their_case(void **state) {
     static const struct {
         const char *path;
         const char *line;
@@ -40,7 +40,7 @@ static void escapes__are_sent_in_the_case_they_have(void **state) {
     fixture_script(&f, "/to", (nct_reply){.location = "/led%2fon"});
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         answer one = fixture_get(&f, rows[i].path);
-        assert_answered(one, 200, "ok");
+        assert_response(one, 200, "ok");
         assert_line(fixture_received(&f, at++), rows[i].line);
         if (nc_response_hop_count(one.response) == 2) {
             assert_line(fixture_received(&f, at++), "GET /led%2fon HTTP");
@@ -49,7 +49,7 @@ static void escapes__are_sent_in_the_case_they_have(void **state) {
     fixture_stop(&f);
 }
 
-static void escapes__of_dot_segments_are_kept_where_that_is_asked_for(void **state) {
+static void escapes__of_dot_segments_are_preserved_on_request(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -65,7 +65,7 @@ static void escapes__are_sent_over_tls_and_http2(void **state) {
     (void)state;
     fixture_start(&f, NCT_TLS_VALID);
     fixture_script(&f, "*", (nct_reply){.body = "ok", .body_length = 2});
-    assert_answered(fixture_get(&f, "/a%7eb?c=%7e"), 200, "ok");
+    assert_response(fixture_get(&f, "/a%7eb?c=%7e"), 200, "ok");
     assert_line(fixture_received(&f, 0), "GET /a%7eb?c=%7e HTTP");
     fixture_stop(&f);
 }
@@ -82,7 +82,7 @@ static void escapes__are_sent_through_proxies(void **state) {
         fixture f;
         nct_proxy *proxy = NULL;
         char url[64];
-        char asked[512] = "";
+        char proxied[512] = "";
         fixture_start(&f, NCT_PLAIN);
         fixture_script(&f, "*", (nct_reply){.body = "ok", .body_length = 2});
         assert_int_equal(nct_proxy_start(&proxy, &(nct_proxy_options){.kind = rows[i].kind}), 0);
@@ -90,10 +90,10 @@ static void escapes__are_sent_through_proxies(void **state) {
         const nc_proxy settings = {.choice = NC_PROXY_URL, .url = nc_slice_of(url), .uses_tunnel = rows[i].uses_tunnel};
         nc_request request = fixture_request(&f, "/a%7eb?c#d");
         request.proxy = &settings;
-        assert_answered(fixture_send(&f, &request), 200, "ok");
+        assert_response(fixture_send(&f, &request), 200, "ok");
         if (i == 0) {
-            assert_true(nct_proxy_copy_request(proxy, 0, asked, sizeof asked - 1) > 0);
-            assert_line(asked, fixture_text(&f, "GET http://127.0.0.1:%u/a%%7eb?c HTTP", nct_server_port(f.server)));
+            assert_true(nct_proxy_copy_request(proxy, 0, proxied, sizeof proxied - 1) > 0);
+            assert_line(proxied, fixture_text(&f, "GET http://127.0.0.1:%u/a%%7eb?c HTTP", nct_server_port(f.server)));
         } else {
             assert_line(fixture_received(&f, 0), "GET /a%7eb?c HTTP");
         }
@@ -103,7 +103,7 @@ static void escapes__are_sent_through_proxies(void **state) {
 }
 
 /// The digest is over the target that is sent (RFC 7616, 3.4).
-static void escapes__are_the_same_in_a_digest(void **state) {
+static void escapes__are_unchanged_in_a_digest(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -121,11 +121,11 @@ static void escapes__are_the_same_in_a_digest(void **state) {
 
 int main(void) {
     const struct CMUnitTest cases[] = {
-        cmocka_unit_test(escapes__are_sent_in_the_case_they_have),
-        cmocka_unit_test(escapes__of_dot_segments_are_kept_where_that_is_asked_for),
+        cmocka_unit_test(escapes__preserve_their_case),
+        cmocka_unit_test(escapes__of_dot_segments_are_preserved_on_request),
         cmocka_unit_test(escapes__are_sent_over_tls_and_http2),
         cmocka_unit_test(escapes__are_sent_through_proxies),
-        cmocka_unit_test(escapes__are_the_same_in_a_digest),
+        cmocka_unit_test(escapes__are_unchanged_in_a_digest),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

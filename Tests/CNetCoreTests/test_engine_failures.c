@@ -51,7 +51,7 @@ static void engine__an_unknown_host_cannot_be_resolved(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__urls_that_libcurl_alone_can_refuse_end_as_bad_urls(void **state) {
+static void engine__urls_that_only_libcurl_rejects_are_bad_urls(void **state) {
     static const char *const urls[] = {"http://127.0.0.1:99999/", "http://127.0.0.1:abc/", "http://[::1/",
                                        "http://[zz]/"};
     fixture f;
@@ -113,22 +113,22 @@ static void expect_no_success_at_any_cut(nct_identity identity, size_t chunk_byt
     fixture_stop(&f);
 }
 
-static void engine__a_reply_with_a_length_is_no_success_when_cut_anywhere(void **state) {
+static void engine__a_response_with_a_length_truncated_at_any_byte_is_an_error(void **state) {
     (void)state;
     expect_no_success_at_any_cut(NCT_PLAIN, 0);
 }
 
-static void engine__a_chunked_reply_is_no_success_when_cut_anywhere(void **state) {
+static void engine__a_chunked_response_truncated_at_any_byte_is_an_error(void **state) {
     (void)state;
     expect_no_success_at_any_cut(NCT_PLAIN, 20);
 }
 
-static void engine__a_reply_over_tls_is_no_success_when_cut_anywhere(void **state) {
+static void engine__a_tls_response_truncated_at_any_byte_is_an_error(void **state) {
     (void)state;
     expect_no_success_at_any_cut(NCT_TLS_VALID, 0);
 }
 
-static void engine__a_cut_between_interim_and_final_head_is_no_success(void **state) {
+static void engine__a_truncation_between_interim_and_final_head_is_an_error(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -145,7 +145,7 @@ static void engine__a_cut_between_interim_and_final_head_is_no_success(void **st
     fixture_stop(&f);
 }
 
-static void engine__a_connection_lost_while_uploading_is_no_success(void **state) {
+static void engine__a_connection_lost_during_upload_is_an_error(void **state) {
     static char body[4 * 1024 * 1024];
     fixture f;
     (void)state;
@@ -162,7 +162,7 @@ static void engine__a_connection_lost_while_uploading_is_no_success(void **state
 
 /* --- malformed responses --- */
 
-static void engine__what_is_no_http_is_a_bad_response(void **state) {
+static void engine__a_non_http_reply_is_a_bad_response(void **state) {
     static const char *const replies[] = {
         "SSH-2.0-OpenSSH_9.2\r\n",
         "<html>HTTP/0.9 has no head</html>",
@@ -205,24 +205,24 @@ static void engine__a_head_with_a_nul_is_a_bad_response(void **state) {
     fixture_start(&f, NCT_PLAIN);
     fixture_script(&f, "/nul",
                    (nct_reply){.is_raw = true, .body = reply, .body_length = sizeof reply - 1, .ending = NCT_CLOSE});
-    assert_ended(fixture_get(&f, "/nul"), NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY, "the server's reply");
+    assert_ended(fixture_get(&f, "/nul"), NC_ERR_BAD_RESPONSE, CURLE_WEIRD_SERVER_REPLY, "the server's response");
     fixture_stop(&f);
 }
 
-static void engine__lengths_that_agree_are_no_fault(void **state) {
+static void engine__equal_content_lengths_are_accepted(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     fixture_script_raw(&f, "/l", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-length: 02\r\n\r\nhi");
-    assert_answered(fixture_get(&f, "/l"), 200, "hi");
+    assert_response(fixture_get(&f, "/l"), 200, "hi");
     fixture_script_raw(&f, "/l", "HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nhi");
-    assert_answered(fixture_get(&f, "/l"), 200, "hi");
+    assert_response(fixture_get(&f, "/l"), 200, "hi");
     fixture_script_raw(&f, "/l", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: Identity\r\n\r\nhi");
-    assert_answered(fixture_get(&f, "/l"), 200, "hi");
+    assert_response(fixture_get(&f, "/l"), 200, "hi");
     fixture_stop(&f);
 }
 
-static void engine__a_length_ends_a_body_of_transfer_coding_identity(void **state) {
+static void engine__content_length_applies_with_transfer_encoding_identity(void **state) {
     static const char *const replies[] = {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nhi",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 0\r\n\r\n",
@@ -234,13 +234,13 @@ static void engine__a_length_ends_a_body_of_transfer_coding_identity(void **stat
         // The server keeps the connection.
         fixture_script(&f, "/l", (nct_reply){.is_raw = true, .body = replies[i], .body_length = strlen(replies[i])});
         nc_request request = fixture_request(&f, "/l");
-        request.limits.idle_ms = 400; // No last frame is waited for, so that no limit is too short.
-        assert_answered(fixture_send(&f, &request), 200, i == 0 ? "hi" : "");
+        request.limits.idle_ms = 400; // The engine waits for no further frame, so this short limit suffices.
+        assert_response(fixture_send(&f, &request), 200, i == 0 ? "hi" : "");
     }
     fixture_stop(&f);
 }
 
-static void engine__an_empty_reply_says_so(void **state) {
+static void engine__an_empty_reply_has_its_own_status(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -255,17 +255,17 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_closed_port_is_refused),
         harness_case(engine__an_unknown_host_cannot_be_resolved),
-        harness_case(engine__urls_that_libcurl_alone_can_refuse_end_as_bad_urls),
-        harness_case(engine__a_cut_between_interim_and_final_head_is_no_success),
-        harness_case(engine__a_connection_lost_while_uploading_is_no_success),
-        harness_case(engine__what_is_no_http_is_a_bad_response),
+        harness_case(engine__urls_that_only_libcurl_rejects_are_bad_urls),
+        harness_case(engine__a_truncation_between_interim_and_final_head_is_an_error),
+        harness_case(engine__a_connection_lost_during_upload_is_an_error),
+        harness_case(engine__a_non_http_reply_is_a_bad_response),
         harness_case(engine__a_head_with_a_nul_is_a_bad_response),
-        harness_case(engine__lengths_that_agree_are_no_fault),
-        harness_case(engine__a_length_ends_a_body_of_transfer_coding_identity),
-        harness_case(engine__an_empty_reply_says_so),
-        harness_case(engine__a_reply_with_a_length_is_no_success_when_cut_anywhere),
-        harness_case(engine__a_chunked_reply_is_no_success_when_cut_anywhere),
-        harness_case(engine__a_reply_over_tls_is_no_success_when_cut_anywhere),
+        harness_case(engine__equal_content_lengths_are_accepted),
+        harness_case(engine__content_length_applies_with_transfer_encoding_identity),
+        harness_case(engine__an_empty_reply_has_its_own_status),
+        harness_case(engine__a_response_with_a_length_truncated_at_any_byte_is_an_error),
+        harness_case(engine__a_chunked_response_truncated_at_any_byte_is_an_error),
+        harness_case(engine__a_tls_response_truncated_at_any_byte_is_an_error),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void assert_head_too_large(nc_error err) {
     assert_non_null(strstr(err.message, "127.0.0.1"));
 }
 
-static void frames__more_than_eight_of_a_head_are_a_head_too_large(void **state) {
+static void frames__a_head_in_more_than_eight_frames_is_too_large(void **state) {
     frame row[12] = {FRAME(FRAME_HEADERS, 0, OK_OF_2)};
     (void)state;
     for (size_t i = 1; i <= 10; i++) {
@@ -37,7 +37,7 @@ static void frames__more_than_eight_of_a_head_are_a_head_too_large(void **state)
     assert_head_too_large(fail_with(row));
 }
 
-static void frames__of_a_head_that_libcurl_takes_no_more_of_are_a_head_too_large(void **state) {
+static void frames__a_head_that_libcurl_stops_reading_is_too_large(void **state) {
     static char block[MAX_BLOCK_BYTES] = OK_OPEN;
     static const char name[] = "\x00\x01x\x7f\xa1\x1e"; // x: a value of 4000 bytes
     size_t length = sizeof OK_OPEN - 1;
@@ -59,8 +59,8 @@ static void frames__of_a_head_that_libcurl_takes_no_more_of_are_a_head_too_large
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(frames__more_than_eight_of_a_head_are_a_head_too_large),
-        harness_case(frames__of_a_head_that_libcurl_takes_no_more_of_are_a_head_too_large),
+        harness_case(frames__a_head_in_more_than_eight_frames_is_too_large),
+        harness_case(frames__a_head_that_libcurl_stops_reading_is_too_large),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

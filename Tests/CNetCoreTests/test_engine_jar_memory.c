@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /// Shared by all runs. Created before allocations fail.
-typedef struct scene {
+typedef struct jar_fixture {
     nct_server *server;
     nc_trust *trusts[2]; // one connection pool each
     char directory[64];
@@ -16,11 +16,11 @@ typedef struct scene {
     char url[96];
     unsigned ends;
     unsigned successes;
-} scene;
+} jar_fixture;
 
 static const char old_jar[] = "127.0.0.1\tFALSE\t/\tFALSE\t0\told\t1\n";
 
-static void write_jar(const scene *one) {
+static void write_jar(const jar_fixture *one) {
     FILE *file = fopen(one->jar, "w");
     assert_non_null(file);
     assert_true(fputs(old_jar, file) >= 0);
@@ -28,7 +28,7 @@ static void write_jar(const scene *one) {
 }
 
 /// The file is the old jar, or a complete new one.
-static void check_jar(const scene *one) {
+static void check_jar(const jar_fixture *one) {
     char text[2000];
     FILE *file = fopen(one->jar, "r");
     assert_non_null(file);
@@ -41,12 +41,13 @@ static void check_jar(const scene *one) {
     }
 }
 
-static void ask(scene *one, nc_engine *engine, nc_trust *trust) {
+/// `second` is the value of one of the Cookie fields that the caller sets.
+static void send_request(jar_fixture *one, nc_engine *engine, nc_trust *trust, const char *second) {
     nc_transfer_id id;
     nc_response *response = NULL;
     nc_error err;
     const nc_header own[] = {{nc_slice_of("Cookie"), nc_slice_of("mine=1")},
-                             {nc_slice_of("Cookie"), nc_slice_of("too=2")}};
+                             {nc_slice_of("Cookie"), nc_slice_of(second)}};
     const nc_request request = {.url = nc_slice_of(one->url), .trust = trust, .headers = own, .header_count = 2};
     if (nc_engine_submit(engine, &request, NULL, &id, &err) == NC_OK) {
         nc_status status = nc_engine_wait(engine, id, FIXTURE_LIMIT_MS, &response, &err);
@@ -64,7 +65,7 @@ static int no_sync(void *ctx, int fd) {
 }
 
 static void run(void *ctx) {
-    scene *one = ctx;
+    jar_fixture *one = ctx;
     nc_engine *engine = NULL;
     nc_buf text = nc_buf_init(100000);
     nc_error err;
@@ -74,8 +75,8 @@ static void run(void *ctx) {
         .cookies = NC_COOKIES_FILE, .cookie_file = nc_slice_of(one->jar), .file_ops = &files};
     write_jar(one);
     if (nc_engine_new(&engine, &options, &err) == NC_OK) {
-        ask(one, engine, one->trusts[0]);
-        ask(one, engine, one->trusts[1]);
+        send_request(one, engine, one->trusts[0], "too=2");
+        send_request(one, engine, one->trusts[1], "too=2");
         bool is_set = nc_engine_set_cookies(engine, nc_slice_of("Set-Cookie: set=1; domain=127.0.0.1"), NULL) == NC_OK;
         bool is_copied = nc_engine_copy_cookies(engine, &text, &err) == NC_OK;
         one->successes += is_set && is_copied ? 1 : 0;
@@ -89,7 +90,7 @@ static void run(void *ctx) {
         nc_cookie_snapshot_release(snapshot);
         status = nc_engine_copy_cookie_field(engine, nc_slice_of(one->url), nc_slice_of(""), &text, &err);
         assert_true(status == NC_OK || status == NC_ERR_NO_MEMORY);
-        ask(one, engine, one->trusts[0]);
+        send_request(one, engine, one->trusts[0], "too=2");
         assert_status(nc_engine_close(engine, FIXTURE_LIMIT_MS), NC_OK);
     }
     nc_buf_deinit(&text);
@@ -99,23 +100,26 @@ static void run(void *ctx) {
 
 /// Removed cookies are gone from the jar and from the connection pool that had them, or the call reports a failure.
 static void run_removal(void *ctx) {
-    scene *one = ctx;
+    jar_fixture *one = ctx;
     nc_engine *engine = NULL;
     nc_buf text = nc_buf_init(100000);
     nc_error err;
     if (nc_engine_new(&engine, &(nc_engine_options){.cookies = NC_COOKIES_MEMORY}, &err) == NC_OK) {
         nc_status added = nc_engine_set_cookies(engine, nc_slice_of("Set-Cookie: sid=1; domain=127.0.0.1"), NULL);
         assert_true(added == NC_OK || added == NC_ERR_NO_MEMORY);
-        ask(one, engine, one->trusts[0]);
+        send_request(one, engine, one->trusts[0], "too=2");
         bool is_removed = nc_engine_set_cookies(engine, nc_slice_of(""), NULL) == NC_OK;
         bool is_copied = nc_engine_copy_cookies(engine, &text, &err) == NC_OK;
         assert_false(is_removed && is_copied && text.length > 0);
+        // The server may count an earlier request late, if its client has failed.
+        char own[32];
+        (void)snprintf(own, sizeof own, "run=%ux", one->ends);
         size_t before = nct_server_request_count(one->server);
-        ask(one, engine, one->trusts[0]);
+        send_request(one, engine, one->trusts[0], own);
         for (size_t i = before; is_removed && i < nct_server_request_count(one->server); i++) {
             char head[2000] = "";
             assert_true(nct_server_copy_request(one->server, i, head, sizeof head - 1) < sizeof head);
-            assert_null(strstr(head, "sid=1"));
+            assert_true(strstr(head, own) == NULL || strstr(head, "sid=1") == NULL);
         }
         assert_status(nc_engine_close(engine, FIXTURE_LIMIT_MS), NC_OK);
     }
@@ -123,8 +127,8 @@ static void run_removal(void *ctx) {
     one->ends++;
 }
 
-static void engine__removed_cookies_are_gone_whatever_allocation_fails(void **state) {
-    scene one = {0};
+static void engine__removed_cookies_are_gone_despite_allocation_failures(void **state) {
+    jar_fixture one = {0};
     (void)state;
     assert_int_equal(nct_server_start(&one.server, NULL), 0);
     (void)snprintf(one.url, sizeof one.url, "http://127.0.0.1:%u/", nct_server_port(one.server));
@@ -134,8 +138,8 @@ static void engine__removed_cookies_are_gone_whatever_allocation_fails(void **st
     nct_server_stop(one.server);
 }
 
-static void engine__a_jar_survives_every_failed_allocation(void **state) {
-    scene one = {0};
+static void engine__the_cookie_jar_survives_each_allocation_failure(void **state) {
+    jar_fixture one = {0};
     (void)state;
     assert_int_equal(nct_server_start(&one.server, NULL), 0);
     assert_int_equal(
@@ -163,7 +167,7 @@ static void engine__a_jar_survives_every_failed_allocation(void **state) {
 int main(void) {
     harness_begin();
     harness_use_curl_allocator();
-    const struct CMUnitTest cases[] = {harness_case(engine__a_jar_survives_every_failed_allocation),
-                                       harness_case(engine__removed_cookies_are_gone_whatever_allocation_fails)};
+    const struct CMUnitTest cases[] = {harness_case(engine__the_cookie_jar_survives_each_allocation_failure),
+                                       harness_case(engine__removed_cookies_are_gone_despite_allocation_failures)};
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void serve_one(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-static void engine__a_head_that_is_too_large_for_http_2_goes_over_http_1(void **state) {
+static void engine__a_request_head_too_large_for_http_2_is_sent_over_http_1(void **state) {
     static char text[FIELD_BYTES];
     fixture f;
     tls_peer peer = {.serve = serve_one, .members = "2"};
@@ -50,7 +50,7 @@ static void engine__a_head_that_is_too_large_for_http_2_goes_over_http_1(void **
         .header_count = 1,
     };
     answer got = fixture_send(&f, &request);
-    assert_answered(got, 200, "ok");
+    assert_response(got, 200, "ok");
     assert_int_equal(nc_response_http_version(got.response), NC_HTTP_VERSION_1_1);
     tls_peer_stop(&peer);
     fixture_stop(&f);
@@ -59,7 +59,7 @@ static void engine__a_head_that_is_too_large_for_http_2_goes_over_http_1(void **
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__a_head_that_is_too_large_for_http_2_goes_over_http_1),
+        harness_case(engine__a_request_head_too_large_for_http_2_is_sent_over_http_1),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static void engine__a_form_is_sent_with_its_type_and_its_length(void **state) {
     nc_request request = post_of(&f, "/echo", form);
     request.headers = mine;
     request.header_count = 1;
-    assert_answered(fixture_send(&f, &request), 200, TWO_PARTS);
+    assert_response(fixture_send(&f, &request), 200, TWO_PARTS);
     const char *received = fixture_received(&f, 0);
     assert_non_null(strstr(received, "Content-Length: " /* of TWO_PARTS */));
     assert_int_equal(strtoul(strstr(received, "Content-Length: ") + 16, NULL, 10), sizeof TWO_PARTS - 1);
@@ -89,14 +89,14 @@ static void engine__a_form_without_parts_is_an_empty_urlencoded_post(void **stat
     start(&f);
     nc_multipart *form = new_form(NULL);
     nc_request request = post_of(&f, "/echo", form);
-    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_response(fixture_send(&f, &request), 200, "");
     assert_non_null(strstr(fixture_received(&f, 0), "Content-Length: 0\r\n"));
     assert_non_null(strstr(fixture_received(&f, 0), "Content-Type: application/x-www-form-urlencoded\r\n"));
     nc_multipart_release(form);
     fixture_stop(&f);
 }
 
-static void engine__what_goes_with_no_form_is_refused(void **state) {
+static void engine__options_that_conflict_with_a_form_are_rejected(void **state) {
     static const nc_header length[] = {{{(const uint8_t *)"Content-Length", 14}, {(const uint8_t *)"3", 1}}};
     static const char *const methods[] = {"", "GET", "HEAD"};
     nc_transfer_id id;
@@ -120,7 +120,7 @@ static void engine__what_goes_with_no_form_is_refused(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__a_form_is_sent_again_after_a_redirect_and_by_another_request(void **state) {
+static void engine__a_form_is_resent_after_a_redirect_and_by_another_request(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -129,9 +129,9 @@ static void engine__a_form_is_sent_again_after_a_redirect_and_by_another_request
     add_field(form, "one");
     add_file(form, &file);
     nc_request request = post_of(&f, "/moved", form);
-    assert_answered(fixture_send(&f, &request), 200, TWO_PARTS);
+    assert_response(fixture_send(&f, &request), 200, TWO_PARTS);
     request = post_of(&f, "/see", form);
-    assert_answered(fixture_send(&f, &request), 200, ""); // a GET without a body
+    assert_response(fixture_send(&f, &request), 200, ""); // the redirect makes it a GET without a body
     assert_null(strstr(fixture_received(&f, 3), "multipart"));
     nc_transfer_id ids[5];
     request = post_of(&f, "/echo", form);
@@ -140,7 +140,7 @@ static void engine__a_form_is_sent_again_after_a_redirect_and_by_another_request
     }
     nc_multipart_release(form); // the transfers retain it
     for (size_t i = 0; i < 5; i++) {
-        assert_answered(fixture_wait(&f, ids[i]), 200, TWO_PARTS);
+        assert_response(fixture_wait(&f, ids[i]), 200, TWO_PARTS);
     }
     unlink(file.path);
     fixture_stop(&f);
@@ -153,7 +153,7 @@ typedef struct slow_source {
     size_t at;
     atomic_uint asked;
     bool is_slow;        // returns NC_PULL_LATER every other time
-    atomic_bool is_shut; // or always, until it is opened
+    atomic_bool is_shut; // returns NC_PULL_LATER until this is false
 } slow_source;
 
 static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
@@ -171,19 +171,19 @@ static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacit
     return NC_PULL_MORE;
 }
 
-static bool begin_anew(void *ctx, nc_transfer_id id) {
+static bool rewind_source(void *ctx, nc_transfer_id id, uint64_t offset) {
     (void)id;
-    ((slow_source *)ctx)->at = 0;
+    ((slow_source *)ctx)->at = offset;
     return true;
 }
 
 static void add_source(nc_multipart *form, slow_source *source, uint64_t length, bool rewinds) {
     const nc_part part = {
-        .name = nc_slice_of("f"), .source = {source, pull, rewinds ? begin_anew : NULL}, .source_length = length};
+        .name = nc_slice_of("f"), .source = {source, pull, rewinds ? rewind_source : NULL}, .source_length = length};
     assert_status(nc_multipart_add(form, &part, NULL), NC_OK);
 }
 
-static void engine__a_source_that_waits_is_resumed(void **state) {
+static void engine__a_waiting_source_is_resumed(void **state) {
     (void)state;
     for (size_t is_known = 0; is_known < 2; is_known++) {
         slow_source source = {.text = "two", .is_slow = true};
@@ -197,10 +197,10 @@ static void engine__a_source_that_waits_is_resumed(void **state) {
         nc_request request = post_of(&f, "/moved", form);
         nc_transfer_id id = fixture_submit(&f, &request);
         do {
-            nc_engine_resume_from(f.engine, id, NC_REST_SOURCE);
+            nc_engine_resume_from(f.engine, id, NC_PAUSE_SOURCE);
             status = nc_engine_wait(f.engine, id, 2, &one.response, &one.error);
         } while (status == NC_ERR_WAIT_TIMED_OUT);
-        assert_answered(one, 200, TWO_PARTS);
+        assert_response(one, 200, TWO_PARTS);
         assert_int_equal(strstr(fixture_received(&f, 1), "Transfer-Encoding: chunked") != NULL, !is_known);
         nc_response_release(one.response);
         nc_multipart_release(form);
@@ -208,7 +208,7 @@ static void engine__a_source_that_waits_is_resumed(void **state) {
     }
 }
 
-static void engine__a_source_that_lies_or_cannot_begin_anew_ends_the_transfer(void **state) {
+static void engine__a_source_with_a_wrong_length_or_without_rewind_ends_the_transfer(void **state) {
     slow_source source = {.text = "two"};
     fixture f;
     (void)state;
@@ -222,12 +222,12 @@ static void engine__a_source_that_lies_or_cannot_begin_anew_ends_the_transfer(vo
     source.at = 0;
     add_source(form, &source, 2, true);
     request = post_of(&f, "/echo", form);
-    assert_ended(fixture_send(&f, &request), NC_ERR_BODY_LENGTH, 0, "part 1: the source gave more");
+    assert_ended(fixture_send(&f, &request), NC_ERR_BODY_LENGTH, 0, "part 1: the body source returned more");
     nc_multipart_release(form);
     fixture_stop(&f);
 }
 
-static void engine__http_1_0_takes_no_form_without_a_length(void **state) {
+static void engine__http_1_0_rejects_a_form_without_a_length(void **state) {
     slow_source source = {.text = "two"};
     nc_transfer_id id;
     fixture f;
@@ -274,7 +274,7 @@ static int watched_close(void *ctx, int fd) {
     return files->real.close(files->real.ctx, fd);
 }
 
-static void engine__files_are_opened_one_by_one_and_not_on_the_loop(void **state) {
+static void engine__files_are_opened_one_by_one_off_the_loop_thread(void **state) {
     enum { FILES = 20 };
     watched_files files = {.real = nc_file_ops_system(), .mutex = PTHREAD_MUTEX_INITIALIZER};
     nc_file_ops ops = files.real;
@@ -304,7 +304,7 @@ static void engine__files_are_opened_one_by_one_and_not_on_the_loop(void **state
     assert_int_equal(files.open_now, 0);
 }
 
-static void engine__a_file_that_is_gone_or_has_changed_ends_the_transfer(void **state) {
+static void engine__a_missing_or_changed_file_ends_the_transfer(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -323,7 +323,7 @@ static void engine__a_file_that_is_gone_or_has_changed_ends_the_transfer(void **
     assert_true(fputs("more", grown) >= 0);
     fclose(grown);
     atomic_store(&source.is_shut, false);
-    nc_engine_resume_from(f.engine, id, NC_REST_SOURCE);
+    nc_engine_resume_from(f.engine, id, NC_PAUSE_SOURCE);
     assert_ended(fixture_wait(&f, id), NC_ERR_BODY_LENGTH, 0, "became longer");
     unlink(file.path);
     assert_ended(fixture_send(&f, &request), NC_ERR_FILE, ENOENT, file.path);
@@ -332,12 +332,12 @@ static void engine__a_file_that_is_gone_or_has_changed_ends_the_transfer(void **
     fixture_stop(&f);
 }
 
-/* --- the end at any moment --- */
+/* --- ends at every point --- */
 
-typedef struct scene {
+typedef struct multipart_fixture {
     fixture *f;
     const temporary *file;
-} scene;
+} multipart_fixture;
 
 static void send_on(nc_engine *engine, const nc_request *request) {
     nc_transfer_id id;
@@ -354,7 +354,7 @@ static void send_on(nc_engine *engine, const nc_request *request) {
 }
 
 static void send_short_of_memory(void *ctx) {
-    const scene *at = ctx;
+    const multipart_fixture *at = ctx;
     nc_multipart *form = NULL;
     nc_engine *engine = NULL;
     const nc_multipart_options options = {.boundary = nc_slice_of(B)};
@@ -371,19 +371,19 @@ static void send_short_of_memory(void *ctx) {
     assert_status(nc_engine_close(engine, FIXTURE_LIMIT_MS), NC_OK);
 }
 
-static void engine__a_form_short_of_memory_is_sent_whole_or_not_at_all(void **state) {
+static void engine__a_form_is_sent_completely_or_not_at_all_when_allocations_fail(void **state) {
     fixture f;
     (void)state;
     start(&f);
     temporary file = file_of("two");
-    scene at = {&f, &file};
+    multipart_fixture at = {&f, &file};
     send_short_of_memory(&at); // allocations that happen once per process are done
     assert_true(each_allocation_failure(send_short_of_memory, &at) > 10);
     unlink(file.path);
     fixture_stop(&f);
 }
 
-static void engine__a_form_s_transfer_ends_at_any_moment_without_a_leak(void **state) {
+static void engine__a_forms_transfer_ends_at_any_moment_without_a_leak(void **state) {
     fixture f;
     (void)state;
     temporary file = file_of("two");
@@ -412,15 +412,15 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_form_is_sent_with_its_type_and_its_length),
         harness_case(engine__a_form_without_parts_is_an_empty_urlencoded_post),
-        harness_case(engine__what_goes_with_no_form_is_refused),
-        harness_case(engine__a_form_is_sent_again_after_a_redirect_and_by_another_request),
-        harness_case(engine__a_source_that_waits_is_resumed),
-        harness_case(engine__a_source_that_lies_or_cannot_begin_anew_ends_the_transfer),
-        harness_case(engine__http_1_0_takes_no_form_without_a_length),
-        harness_case(engine__files_are_opened_one_by_one_and_not_on_the_loop),
-        harness_case(engine__a_file_that_is_gone_or_has_changed_ends_the_transfer),
-        harness_case(engine__a_form_short_of_memory_is_sent_whole_or_not_at_all),
-        harness_case(engine__a_form_s_transfer_ends_at_any_moment_without_a_leak),
+        harness_case(engine__options_that_conflict_with_a_form_are_rejected),
+        harness_case(engine__a_form_is_resent_after_a_redirect_and_by_another_request),
+        harness_case(engine__a_waiting_source_is_resumed),
+        harness_case(engine__a_source_with_a_wrong_length_or_without_rewind_ends_the_transfer),
+        harness_case(engine__http_1_0_rejects_a_form_without_a_length),
+        harness_case(engine__files_are_opened_one_by_one_off_the_loop_thread),
+        harness_case(engine__a_missing_or_changed_file_ends_the_transfer),
+        harness_case(engine__a_form_is_sent_completely_or_not_at_all_when_allocations_fail),
+        harness_case(engine__a_forms_transfer_ends_at_any_moment_without_a_leak),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static nc_request request_of(fixture *f, const char *path, uint32_t schemes, con
 }
 
 /// The first request's connection is open when the others come.
-static void engine__a_connection_that_knows_who_asks_is_nobody_elses(void **state) {
+static void engine__an_authenticated_negotiate_connection_is_not_shared_with_other_users(void **state) {
     fixture f;
     (void)state;
     if (!nc_capabilities_query().has_negotiate) {
@@ -80,7 +80,7 @@ static void engine__a_connection_that_knows_who_asks_is_nobody_elses(void **stat
     fixture_script(&f, "/mine", (nct_reply){.body = "secret", .body_length = 6});
     fixture_script(&f, "/anybodys", (nct_reply){.body = "ok", .body_length = 2});
     nc_request mine = request_of(&f, "/mine", NC_AUTH_NEGOTIATE, "me");
-    assert_answered(fixture_send(&f, &mine), 200, "secret");
+    assert_response(fixture_send(&f, &mine), 200, "secret");
     assert_non_null(strstr(fixture_received(&f, 0), "Authorization: Negotiate bWU=\r\n"));
     assert_int_equal(nct_server_connection_count(f.server), 1);
     nc_request others[] = {
@@ -90,11 +90,11 @@ static void engine__a_connection_that_knows_who_asks_is_nobody_elses(void **stat
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         answer got = fixture_send(&f, &others[i]);
-        assert_answered(got, 200, "ok");
+        assert_response(got, 200, "ok");
         assert_int_not_equal(nc_response_hop_at(got.response, 0).connection_id, 1);
     }
     answer again = fixture_send(&f, &mine);
-    assert_answered(again, 200, "secret");
+    assert_response(again, 200, "secret");
     assert_int_equal(nc_response_hop_at(again.response, 0).connection_id, 1);
     fixture_stop(&f);
 }
@@ -102,7 +102,7 @@ static void engine__a_connection_that_knows_who_asks_is_nobody_elses(void **stat
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__a_connection_that_knows_who_asks_is_nobody_elses),
+        harness_case(engine__an_authenticated_negotiate_connection_is_not_shared_with_other_users),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -87,7 +87,7 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
     SSL_free(it.ssl);
 }
 
-static void leftover__within_the_tls_of_a_proxy_is_no_answer(void **state) {
+static void unsolicited_bytes__within_a_proxys_tls_are_no_response(void **state) {
     fixture f;
     tls_peer peer = {.serve = serve, .members = "1"};
     (void)state;
@@ -97,9 +97,9 @@ static void leftover__within_the_tls_of_a_proxy_is_no_answer(void **state) {
                             .url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u", peer.port))};
     nc_request first = {.url = nc_slice_of("https://a.example/first"), .proxy = &proxy};
     nc_request next = {.url = nc_slice_of("https://a.example/next"), .proxy = &proxy};
-    assert_answered(fixture_send(&f, &first), 200, "first");
-    assert_answered(fixture_send(&f, &next), 200, "good"); // over another connection,
-    assert_answered(fixture_send(&f, &next), 200, "good"); // which is kept
+    assert_response(fixture_send(&f, &first), 200, "first");
+    assert_response(fixture_send(&f, &next), 200, "good"); // over a new connection,
+    assert_response(fixture_send(&f, &next), 200, "good"); // which stays open
     assert_int_equal(atomic_load(&peer.count), 2);
     assert_status(nc_engine_close(f.engine, FIXTURE_LIMIT_MS), NC_OK);
     f.engine = NULL;
@@ -110,7 +110,7 @@ static void leftover__within_the_tls_of_a_proxy_is_no_answer(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(leftover__within_the_tls_of_a_proxy_is_no_answer),
+        harness_case(unsolicited_bytes__within_a_proxys_tls_are_no_response),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,66 +1,67 @@
-/// Pins with several hops, connections, sessions, proxies and policies: a check counts only for what was checked.
-#include "net/engine_state.h"
+/// Pins with several hops, connections, sessions, proxies and policies. The result of one check is never used for
+/// another host, policy or key.
 #include "pinned.h"
+#include "state/engine_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void pins__a_refusal_lists_what_was_seen_and_what_was_asked_for(void **state) {
+static void pins__a_mismatch_lists_the_chains_pins_and_the_policys_pins(void **state) {
     pinned p;
     (void)state;
     pinned_start(&p);
     pinned_rule(&p, 0, "localhost", p.family.foreign);
-    answer one = pinned_ask(&p);
-    assert_ended(one, NC_ERR_PIN_MISMATCH, 60, nct_made_pin(p.family.leaf));
-    // The chain has more certificates than the message can list, and one pin.
+    answer one = pinned_get(&p);
+    assert_ended(one, NC_ERR_PIN_MISMATCH, 60, nct_test_certificate_pin(p.family.leaf));
+    // The message cannot list all keys of the chain, but it lists the policy's only pin.
     assert_non_null(strstr(one.error.message, ", …, the policy "));
-    assert_non_null(strstr(one.error.message, fixture_text(&p.f, " %s)", nct_made_pin(p.family.foreign))));
+    assert_non_null(strstr(one.error.message, fixture_text(&p.f, " %s)", nct_test_certificate_pin(p.family.foreign))));
     assert_non_null(strstr(one.error.message, fixture_text(&p.f, "localhost:%u", nct_server_port(p.f.server))));
-    const nc_trust_verdict *verdict = nc_response_verdict(one.response);
-    assert_non_null(verdict);
-    assert_int_equal(verdict->chain_count, 3);
-    assert_string_equal(nc_verdict_chain_pin(verdict, 0), nct_made_pin(p.family.leaf));
-    assert_string_equal(nc_verdict_chain_pin(verdict, 1), nct_made_pin(p.family.middle));
-    assert_string_equal(nc_verdict_chain_pin(verdict, 2), nct_made_pin(p.family.root));
-    assert_string_equal(nc_verdict_chain_pin(verdict, 3), "");
-    assert_string_equal(nc_verdict_chain_pin(verdict, 1000), "");
-    assert_int_equal(verdict->pin_count, 1);
-    assert_string_equal(nc_verdict_pin(verdict, 0), nct_made_pin(p.family.foreign));
-    assert_string_equal(nc_verdict_pin(verdict, 1000), "");
+    const nc_trust_result *trust_result = nc_response_trust_result(one.response);
+    assert_non_null(trust_result);
+    assert_int_equal(trust_result->chain_count, 3);
+    assert_string_equal(nc_trust_result_chain_pin(trust_result, 0), nct_test_certificate_pin(p.family.leaf));
+    assert_string_equal(nc_trust_result_chain_pin(trust_result, 1), nct_test_certificate_pin(p.family.middle));
+    assert_string_equal(nc_trust_result_chain_pin(trust_result, 2), nct_test_certificate_pin(p.family.root));
+    assert_string_equal(nc_trust_result_chain_pin(trust_result, 3), "");
+    assert_string_equal(nc_trust_result_chain_pin(trust_result, 1000), "");
+    assert_int_equal(trust_result->pin_count, 1);
+    assert_string_equal(nc_trust_result_pin(trust_result, 0), nct_test_certificate_pin(p.family.foreign));
+    assert_string_equal(nc_trust_result_pin(trust_result, 1000), "");
     assert_int_equal(nct_server_request_count(p.f.server), 0);
     pinned_rule(&p, 0, "localhost", p.family.leaf);
-    one = pinned_ask(&p);
-    assert_answered(one, 200, "ok");
-    assert_null(nc_response_verdict(one.response));
+    one = pinned_get(&p);
+    assert_response(one, 200, "ok");
+    assert_null(nc_response_trust_result(one.response));
     pinned_stop(&p);
 }
 
-static void pins__a_kept_connection_is_kept_for_its_policy_alone(void **state) {
+static void pins__a_pooled_connection_is_reused_only_with_the_same_policy(void **state) {
     pinned p;
     (void)state;
     pinned_start(&p);
     pinned_rule(&p, 0, "localhost", p.family.leaf);
-    assert_answered(pinned_ask(&p), 200, "ok");
-    answer again = pinned_ask(&p);
-    assert_answered(again, 200, "ok");
+    assert_response(pinned_get(&p), 200, "ok");
+    answer again = pinned_get(&p);
+    assert_response(again, 200, "ok");
     assert_true(nc_response_hop_at(again.response, 0).is_reused);
     assert_int_equal(nct_server_connection_count(p.f.server), 1);
     // The policy changes between two requests, and back.
     pinned_rule(&p, 0, "localhost", p.family.foreign);
-    assert_status(pinned_ask(&p).error.status, NC_ERR_PIN_MISMATCH);
+    assert_status(pinned_get(&p).error.status, NC_ERR_PIN_MISMATCH);
     assert_int_equal(nct_server_connection_count(p.f.server), 2);
     pinned_rule(&p, 0, "localhost", p.family.middle);
-    assert_answered(pinned_ask(&p), 200, "ok");
+    assert_response(pinned_get(&p), 200, "ok");
     assert_int_equal(nct_server_connection_count(p.f.server), 3);
     pinned_rule(&p, 0, "localhost", p.family.leaf);
-    assert_answered(pinned_ask(&p), 200, "ok");
+    assert_response(pinned_get(&p), 200, "ok");
     assert_int_equal(nct_server_connection_count(p.f.server), 3);
     pinned_stop(&p);
 }
 
-static void pins__a_resumed_session_is_resumed_under_its_policy_alone(void **state) {
+static void pins__a_tls_session_is_resumed_only_with_the_same_policy(void **state) {
     (void)state;
     for (int is_old = 0; is_old < 2; is_old++) {
         pinned p;
@@ -68,32 +69,32 @@ static void pins__a_resumed_session_is_resumed_under_its_policy_alone(void **sta
         fixture_script(&p.f, "/t", (nct_reply){.body = "ok", .body_length = 2, .ending = NCT_CLOSE});
         pinned_rule(&p, 0, "localhost", p.family.leaf);
         for (size_t i = 0; i < 3; i++) {
-            assert_answered(pinned_ask(&p), 200, "ok");
+            assert_response(pinned_get(&p), 200, "ok");
             assert_true(nct_server_wait_for_silence(p.f.server, FIXTURE_LIMIT_MS));
         }
-        assert_int_equal(nct_server_resumed_count(p.f.server), 2); // pins were checked with the first
+        assert_int_equal(nct_server_resumed_count(p.f.server), 2); // the pins were checked in the full handshake
         pinned_rule(&p, 0, "localhost", p.family.foreign);
-        assert_status(pinned_ask(&p).error.status, NC_ERR_PIN_MISMATCH);
-        assert_status(pinned_ask(&p).error.status, NC_ERR_PIN_MISMATCH);
+        assert_status(pinned_get(&p).error.status, NC_ERR_PIN_MISMATCH);
+        assert_status(pinned_get(&p).error.status, NC_ERR_PIN_MISMATCH);
         assert_int_equal(nct_server_resumed_count(p.f.server), 2);
         assert_int_equal(nct_server_request_count(p.f.server), 3);
         pinned_stop(&p);
     }
 }
 
-/// The number of calls, and the number of accepted ones.
+/// The number of calls of a redirect callback, and how many of them it accepts.
 typedef struct chooser {
-    int asked;
+    int calls;
     int allowed;
 } chooser;
 
 static bool choose(void *ctx, const nc_trust_event *event) {
     chooser *by = ctx;
     (void)event;
-    return by->asked++ < by->allowed;
+    return by->calls++ < by->allowed;
 }
 
-static void pins__an_observer_is_asked_of_every_connection(void **state) {
+static void pins__the_observer_is_called_for_every_connection(void **state) {
     (void)state;
     for (int is_old = 0; is_old < 2; is_old++) {
         pinned p;
@@ -102,10 +103,10 @@ static void pins__an_observer_is_asked_of_every_connection(void **state) {
         fixture_script(&p.f, "/t", (nct_reply){.body = "ok", .body_length = 2, .ending = NCT_CLOSE});
         p.options.observer = (nc_trust_observer){.ctx = &by, .decide = choose};
         for (int i = 0; i < 3; i++) {
-            assert_status(pinned_ask(&p).error.status, i < by.allowed ? NC_OK : NC_ERR_TLS_CERTIFICATE);
+            assert_status(pinned_get(&p).error.status, i < by.allowed ? NC_OK : NC_ERR_TLS_CERTIFICATE);
             assert_true(nct_server_wait_for_silence(p.f.server, FIXTURE_LIMIT_MS));
         }
-        assert_int_equal(by.asked, 3);
+        assert_int_equal(by.calls, 3);
         assert_int_equal(nct_server_resumed_count(p.f.server), 0);
         pinned_stop(&p);
     }
@@ -117,9 +118,9 @@ static void pins__two_hosts_of_one_server_are_two_connections(void **state) {
     pinned_start(&p);
     pinned_rule(&p, 0, "localhost", p.family.leaf);
     pinned_rule(&p, 1, "127.0.0.1", p.family.foreign);
-    assert_answered(pinned_ask(&p), 200, "ok");
-    assert_status(pinned_ask_at(&p, "127.0.0.1", "/t").error.status, NC_ERR_PIN_MISMATCH);
-    assert_answered(pinned_ask(&p), 200, "ok");
+    assert_response(pinned_get(&p), 200, "ok");
+    assert_status(pinned_get_at(&p, "127.0.0.1", "/t").error.status, NC_ERR_PIN_MISMATCH);
+    assert_response(pinned_get(&p), 200, "ok");
     assert_int_equal(nct_server_connection_count(p.f.server), 2);
     pinned_stop(&p);
 }
@@ -129,19 +130,19 @@ static void pins__each_hop_of_a_redirect_is_checked(void **state) {
     nct_server *target = NULL;
     (void)state;
     pinned_start(&p);
-    const nct_server_options options = pinned_showing(&p);
+    const nct_server_options options = pinned_server_options(&p);
     assert_int_equal(nct_server_start(&target, &options), 0);
     assert_int_equal(nct_server_script(target, "/x", &(nct_reply){.body = "there", .body_length = 5}), 0);
     fixture_script(&p.f, "/r", (nct_reply){.location = fixture_url_of(&p.f, target, "127.0.0.1", "/x")});
-    // From a pinned host to one that is not.
+    // A redirect from a pinned host to a host without pins.
     pinned_rule(&p, 0, "localhost", p.family.leaf);
-    assert_answered(pinned_ask_at(&p, "localhost", "/r"), 200, "there");
-    // To a pinned host, with a matching and a wrong pin.
+    assert_response(pinned_get_at(&p, "localhost", "/r"), 200, "there");
+    // A redirect to a pinned host, with a matching and a wrong pin.
     pinned_rule(&p, 1, "127.0.0.1", p.family.root);
-    assert_answered(pinned_ask_at(&p, "localhost", "/r"), 200, "there");
+    assert_response(pinned_get_at(&p, "localhost", "/r"), 200, "there");
     size_t before = nct_server_request_count(target);
     pinned_rule(&p, 1, "127.0.0.1", p.family.foreign);
-    answer one = pinned_ask_at(&p, "localhost", "/r");
+    answer one = pinned_get_at(&p, "localhost", "/r");
     assert_status(one.error.status, NC_ERR_PIN_MISMATCH);
     assert_int_equal(nc_response_hop_count(one.response), 2);
     assert_int_equal(nct_server_request_count(target), before);
@@ -149,7 +150,7 @@ static void pins__each_hop_of_a_redirect_is_checked(void **state) {
     nct_server_stop(target);
 }
 
-static void pins__a_redirect_in_the_clear_to_a_pinned_host_is_refused(void **state) {
+static void pins__a_redirect_to_http_of_a_pinned_host_is_rejected(void **state) {
     pinned p;
     nct_server *clear = NULL;
     (void)state;
@@ -171,13 +172,13 @@ static void pins__a_redirect_in_the_clear_to_a_pinned_host_is_refused(void **sta
         assert_int_equal(nc_response_hop_count(one.response), 2);
         pinned_rule(&p, 0, "elsewhere.example", p.family.leaf);
         request.trust = fixture_trust(&p.f, &p.options);
-        assert_answered(fixture_send(&p.f, &request), 200, "clear");
+        assert_response(fixture_send(&p.f, &request), 200, "clear");
     }
     pinned_stop(&p);
     nct_server_stop(clear);
 }
 
-static void pins__an_engine_may_refuse_everything_in_the_clear(void **state) {
+static void pins__an_engine_can_reject_all_cleartext_requests(void **state) {
     fixture f;
     (void)state;
     fixture_start_with(&f, &(nct_server_options){.identity = NCT_PLAIN},
@@ -191,11 +192,11 @@ static void pins__an_engine_may_refuse_everything_in_the_clear(void **state) {
     fixture_start_with(&f, &(nct_server_options){.identity = NCT_TLS_VALID},
                        &(nc_engine_options){.refuses_plaintext = true});
     fixture_script(&f, "/t", (nct_reply){.body = "ok", .body_length = 2});
-    assert_answered(fixture_get(&f, "/t"), 200, "ok");
+    assert_response(fixture_get(&f, "/t"), 200, "ok");
     fixture_stop(&f);
 }
 
-static void pins__a_host_without_a_form_in_ascii_is_a_bad_url_and_not_a_lack_of_memory(void **state) {
+static void pins__a_host_without_an_ascii_form_is_a_bad_url(void **state) {
     static const char *const urls[] = {"http://b\xEF\xBF\xBF.test/", "http://b%EF%BF%BF.test:1/",
                                        "https://b\xEF\xBF\xBF.test/"};
     pinned p;
@@ -211,7 +212,7 @@ static void pins__a_host_without_a_form_in_ascii_is_a_bad_url_and_not_a_lack_of_
     pinned_stop(&p);
 }
 
-static void pins__a_rule_covers_its_host_in_other_letters_too(void **state) {
+static void pins__a_rule_matches_its_host_in_any_case(void **state) {
     static const char *const urls[] = {"http://b\xC3\xBC\x63her.test/", "http://B%C3%9Ccher.test:1/"};
     pinned p;
     (void)state;
@@ -227,7 +228,7 @@ static void pins__a_rule_covers_its_host_in_other_letters_too(void **state) {
     pinned_stop(&p);
 }
 
-static void pins__a_tunnel_leads_to_the_pinned_origin_and_the_proxy_is_not_pinned(void **state) {
+static void pins__a_tunnels_origin_is_pinned_and_its_proxy_is_not(void **state) {
     static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -239,7 +240,7 @@ static void pins__a_tunnel_leads_to_the_pinned_origin_and_the_proxy_is_not_pinne
         const nc_proxy settings = {
             .choice = NC_PROXY_URL,
             .url = nc_slice_of(fixture_text(&p.f, "%s://127.0.0.1:%u", scheme, nct_proxy_port(proxy)))};
-        const char *both = fixture_text(&p.f, "%s%s", nct_made_pem(p.family.root), nct_proxy_ca_pem(proxy));
+        const char *both = fixture_text(&p.f, "%s%s", nct_test_certificate_pem(p.family.root), nct_proxy_ca_pem(proxy));
         p.options.ca_pem = nc_slice_of(both);
         // The proxy is at 127.0.0.1 and does not have the pinned key.
         pinned_rule(&p, 1, "127.0.0.1", p.family.foreign);
@@ -247,7 +248,7 @@ static void pins__a_tunnel_leads_to_the_pinned_origin_and_the_proxy_is_not_pinne
         p.options.rule_count = 2;
         nc_request request = {.url = nc_slice_of(fixture_url_at(&p.f, "localhost", "/t")), .proxy = &settings};
         request.trust = fixture_trust(&p.f, &p.options);
-        assert_answered(fixture_send(&p.f, &request), 200, "ok");
+        assert_response(fixture_send(&p.f, &request), 200, "ok");
         pinned_rule(&p, 0, "localhost", p.family.foreign);
         p.options.rule_count = 2;
         request.trust = fixture_trust(&p.f, &p.options);
@@ -259,7 +260,7 @@ static void pins__a_tunnel_leads_to_the_pinned_origin_and_the_proxy_is_not_pinne
     }
 }
 
-static void pins__two_engines_share_nothing(void **state) {
+static void pins__two_engines_share_no_connections(void **state) {
     pinned p;
     nc_engine *second = NULL;
     nc_error err;
@@ -267,13 +268,13 @@ static void pins__two_engines_share_nothing(void **state) {
     pinned_start(&p);
     assert_status(nc_engine_new(&second, NULL, &err), NC_OK);
     pinned_rule(&p, 0, "localhost", p.family.leaf);
-    assert_answered(pinned_ask(&p), 200, "ok");
+    assert_response(pinned_get(&p), 200, "ok");
     nc_engine *first = p.f.engine;
     p.f.engine = second;
     pinned_rule(&p, 0, "localhost", p.family.foreign);
-    assert_status(pinned_ask(&p).error.status, NC_ERR_PIN_MISMATCH);
+    assert_status(pinned_get(&p).error.status, NC_ERR_PIN_MISMATCH);
     pinned_rule(&p, 0, "localhost", p.family.leaf);
-    assert_answered(pinned_ask(&p), 200, "ok");
+    assert_response(pinned_get(&p), 200, "ok");
     p.f.engine = first;
     assert_int_equal(nct_server_connection_count(p.f.server), 3);
     assert_status(nc_engine_close(second, FIXTURE_LIMIT_MS), NC_OK);
@@ -286,9 +287,9 @@ static void pins__without_openssl_pinned_requests_fail(void **state) {
     pinned_start(&p);
     p.f.engine->capabilities.has_trust_policies = false;
     pinned_rule(&p, 0, "localhost", p.family.leaf);
-    assert_ended(pinned_ask(&p), NC_ERR_TLS_BACKEND, 0, "no OpenSSL backend");
+    assert_ended(pinned_get(&p), NC_ERR_TLS_BACKEND, 0, "no OpenSSL backend");
     p.options.accepts_anything = true;
-    assert_ended(pinned_ask(&p), NC_ERR_TLS_BACKEND, 0, "no OpenSSL backend");
+    assert_ended(pinned_get(&p), NC_ERR_TLS_BACKEND, 0, "no OpenSSL backend");
     assert_int_equal(nct_server_connection_count(p.f.server), 0);
     pinned_stop(&p);
 }
@@ -309,9 +310,9 @@ static void pins__the_environment_changes_nothing(void **state) {
         assert_int_equal(setenv(names[i], value, 1), 0);
     }
     pinned_rule(&p, 0, "localhost", p.family.leaf);
-    assert_answered(pinned_ask(&p), 200, "ok");
+    assert_response(pinned_get(&p), 200, "ok");
     pinned_rule(&p, 0, "localhost", p.family.foreign);
-    assert_status(pinned_ask(&p).error.status, NC_ERR_PIN_MISMATCH);
+    assert_status(pinned_get(&p).error.status, NC_ERR_PIN_MISMATCH);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         unsetenv(names[i]);
     }
@@ -327,18 +328,18 @@ static void pins__the_environment_changes_nothing(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(pins__a_refusal_lists_what_was_seen_and_what_was_asked_for),
-        harness_case(pins__a_kept_connection_is_kept_for_its_policy_alone),
-        harness_case(pins__a_resumed_session_is_resumed_under_its_policy_alone),
-        harness_case(pins__an_observer_is_asked_of_every_connection),
+        harness_case(pins__a_mismatch_lists_the_chains_pins_and_the_policys_pins),
+        harness_case(pins__a_pooled_connection_is_reused_only_with_the_same_policy),
+        harness_case(pins__a_tls_session_is_resumed_only_with_the_same_policy),
+        harness_case(pins__the_observer_is_called_for_every_connection),
         harness_case(pins__two_hosts_of_one_server_are_two_connections),
         harness_case(pins__each_hop_of_a_redirect_is_checked),
-        harness_case(pins__a_redirect_in_the_clear_to_a_pinned_host_is_refused),
-        harness_case(pins__an_engine_may_refuse_everything_in_the_clear),
-        harness_case(pins__a_host_without_a_form_in_ascii_is_a_bad_url_and_not_a_lack_of_memory),
-        harness_case(pins__a_rule_covers_its_host_in_other_letters_too),
-        harness_case(pins__a_tunnel_leads_to_the_pinned_origin_and_the_proxy_is_not_pinned),
-        harness_case(pins__two_engines_share_nothing),
+        harness_case(pins__a_redirect_to_http_of_a_pinned_host_is_rejected),
+        harness_case(pins__an_engine_can_reject_all_cleartext_requests),
+        harness_case(pins__a_host_without_an_ascii_form_is_a_bad_url),
+        harness_case(pins__a_rule_matches_its_host_in_any_case),
+        harness_case(pins__a_tunnels_origin_is_pinned_and_its_proxy_is_not),
+        harness_case(pins__two_engines_share_no_connections),
         harness_case(pins__without_openssl_pinned_requests_fail),
         harness_case(pins__the_environment_changes_nothing),
     };

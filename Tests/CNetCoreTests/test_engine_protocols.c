@@ -1,6 +1,7 @@
 /// Protocols and routes of a request: versions, Unix sockets, host overrides, DNS over HTTPS.
 #include "fixture.h"
 
+#include <netcore/client.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static void engine__the_protocol_is_chosen_per_request(void **state) {
     for (size_t i = 0; i < 5; i++) {
         nc_request request = fixture_request(&f, "/v");
         request.http = choices[i];
-        assert_answered(fixture_send(&f, &request), 200, "ok");
+        assert_response(fixture_send(&f, &request), 200, "ok");
         const char *line = choices[i] == NC_HTTP_1_0 ? "GET /v HTTP/1.0\r\n" : "GET /v HTTP/1.1\r\n";
         assert_memory_equal(fixture_received(&f, i), line, strlen(line));
         assert_null(strstr(fixture_received(&f, i), "pgrade")); // h2c is never offered by Upgrade
@@ -29,12 +30,12 @@ static void engine__the_protocol_is_chosen_per_request(void **state) {
     request.http = NC_HTTP_1_0;
     request.method = nc_slice_of("POST");
     request.body = nc_slice_of("a body");
-    assert_answered(fixture_send(&f, &request), 200, "ok");
+    assert_response(fixture_send(&f, &request), 200, "ok");
     assert_non_null(strstr(fixture_received(&f, 5), "Content-Length: 6\r\n"));
     fixture_stop(&f);
 }
 
-static nc_pull give_little(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
+static nc_pull pull_one_byte(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
     (void)ctx;
     (void)id;
     (void)capacity;
@@ -43,14 +44,14 @@ static nc_pull give_little(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t 
     return NC_PULL_END;
 }
 
-static void engine__a_body_of_unknown_length_cannot_go_over_http_1_0(void **state) {
+static void engine__a_body_of_unknown_length_is_rejected_with_http_1_0(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     nc_request request = fixture_request(&f, "/v");
     request.http = NC_HTTP_1_0;
     request.method = nc_slice_of("POST");
-    request.body_source = (nc_body_source){.pull = give_little};
+    request.body_source = (nc_body_source){.pull = pull_one_byte};
     request.body_length = NC_LENGTH_UNKNOWN;
     nc_error err;
     nc_transfer_id id;
@@ -60,7 +61,62 @@ static void engine__a_body_of_unknown_length_cannot_go_over_http_1_0(void **stat
     fixture_stop(&f);
 }
 
-static void engine__http_2_without_asking_fails_at_a_server_of_http_1(void **state) {
+static void expect_version(fixture *f, size_t index, const char *version) {
+    const char *end = strstr(fixture_received(f, index), "\r\n");
+    size_t length = strlen(version);
+    assert_non_null(end);
+    assert_memory_equal(end - length, version, length);
+}
+
+static void engine__its_http_version_applies_to_requests_without_their_own(void **state) {
+    static const nct_reply replies[] = {{.status = 503}, {.body = "yes", .body_length = 3}};
+    fixture f;
+    nc_error err;
+    nc_client *client;
+    nc_call *call;
+    nc_response *response;
+    (void)state;
+    fixture_start_with(&f, NULL, &(nc_engine_options){.http = NC_HTTP_1_0});
+    fixture_script(&f, "/a", (nct_reply){.location = "/b"});
+    fixture_script(&f, "/b", (nct_reply){.body = "ok", .body_length = 2});
+    assert_response(fixture_get(&f, "/a"), 200, "ok");
+    nc_request request = fixture_request(&f, "/a");
+    request.http = NC_HTTP_1_1;
+    assert_response(fixture_send(&f, &request), 200, "ok");
+    nc_retry_policy policy = NC_RETRY_POLICY_INIT;
+    policy.base_delay_ms = 0;
+    assert_int_equal(nct_server_script_sequence(f.server, "/c", replies, 2), 0);
+    assert_status(nc_client_new(&client, f.engine, &(nc_client_options){.retry = &policy}, &err), NC_OK);
+    request = fixture_request(&f, "/c");
+    assert_status(nc_client_send(client, &request, NULL, NULL, &call, &err), NC_OK);
+    assert_status(nc_call_wait(call, FIXTURE_LIMIT_MS, &response, &err), NC_OK);
+    nc_response_release(response);
+    nc_call_release(call);
+    assert_status(nc_client_close(client), NC_OK);
+    for (size_t i = 0; i < 6; i++) {
+        expect_version(&f, i, i == 2 || i == 3 ? "HTTP/1.1" : "HTTP/1.0"); // a redirect, the same with 1.1, a retry
+    }
+    fixture_stop(&f);
+}
+
+static void engine__its_http_version_has_the_limits_of_a_requests_version(void **state) {
+    fixture f;
+    nc_engine *engine;
+    nc_error err;
+    nc_transfer_id id;
+    (void)state;
+    const nc_engine_options unknown = {.http = (nc_http_choice)(NC_HTTP_3_IF_POSSIBLE + 1)};
+    assert_status(nc_engine_new(&engine, &unknown, &err), NC_ERR_USAGE);
+    fixture_start_with(&f, NULL, &(nc_engine_options){.http = NC_HTTP_1_0});
+    nc_request request = fixture_request(&f, "/v");
+    request.method = nc_slice_of("POST");
+    request.body_source = (nc_body_source){.pull = pull_one_byte};
+    request.body_length = NC_LENGTH_UNKNOWN;
+    assert_status(nc_engine_submit(f.engine, &request, NULL, &id, &err), NC_ERR_UNSUPPORTED);
+    fixture_stop(&f);
+}
+
+static void engine__http_2_prior_knowledge_fails_with_an_http_1_server(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -75,12 +131,12 @@ static void engine__http_2_without_asking_fails_at_a_server_of_http_1(void **sta
     request = fixture_request(&f, "/v");
     request.http = NC_HTTP_2_PRIOR_KNOWLEDGE;
     one = fixture_send(&f, &request);
-    assert_answered(one, 404, "");
+    assert_response(one, 404, "");
     assert_int_equal(nc_response_http_version(one.response), NC_HTTP_VERSION_1_1);
     fixture_stop(&f);
 }
 
-static void engine__what_this_libcurl_cannot_speak_is_said_at_once(void **state) {
+static void engine__protocols_that_libcurl_lacks_are_rejected_at_submission(void **state) {
     const nc_capabilities has = nc_capabilities_query();
     fixture f;
     nc_error err;
@@ -88,7 +144,7 @@ static void engine__what_this_libcurl_cannot_speak_is_said_at_once(void **state)
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     nc_request request = fixture_request(&f, "/");
-    request.http = NC_HTTP_3;
+    request.http = NC_HTTP_3_ONLY;
     if (!has.has_http3) {
         assert_status(nc_engine_submit(f.engine, &request, NULL, &id, &err), NC_ERR_UNSUPPORTED);
         assert_non_null(strstr(err.message, "HTTP/3"));
@@ -98,7 +154,7 @@ static void engine__what_this_libcurl_cannot_speak_is_said_at_once(void **state)
     for (size_t i = 0; i < 3; i++) {
         request = (nc_request){.url = nc_slice_of(fixture_text(&f, "%s://127.0.0.1/", schemes[i]))};
         assert_status(nc_engine_submit(f.engine, &request, NULL, &id, &err), NC_ERR_UNSUPPORTED);
-        assert_non_null(strstr(err.message, has.has_websocket ? "WebSocket" : "not in this libcurl"));
+        assert_non_null(strstr(err.message, "nc_socket_open()"));
     }
     fixture_script(&f, "/ws", (nct_reply){.location = "ws://127.0.0.1/"});
     assert_status(fixture_get(&f, "/ws").error.status, NC_ERR_REDIRECT_REFUSED);
@@ -106,7 +162,7 @@ static void engine__what_this_libcurl_cannot_speak_is_said_at_once(void **state)
     fixture_stop(&f);
 }
 
-static void engine__dot_segments_go_as_they_are_where_that_is_asked_for(void **state) {
+static void engine__dot_segments_are_sent_unchanged_on_request(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -128,7 +184,7 @@ static void engine__dot_segments_go_as_they_are_where_that_is_asked_for(void **s
 
 /* --- Unix sockets --- */
 
-static void engine__a_unix_socket_is_asked_instead_of_the_host(void **state) {
+static void engine__a_unix_socket_replaces_the_host(void **state) {
     fixture f;
     nct_server *other = NULL;
     char path[64];
@@ -145,7 +201,7 @@ static void engine__a_unix_socket_is_asked_instead_of_the_host(void **state) {
         nc_request request = {.url = nc_slice_of(fixture_text(&f, "http://no.such.host%s", paths[i])),
                               .unix_socket = nc_slice_of(path)};
         answer one = fixture_send(&f, &request);
-        assert_answered(one, 200, i < 2 ? "unix" : "tcp");
+        assert_response(one, 200, i < 2 ? "unix" : "tcp");
         nc_hop_metrics last = nc_response_hop_at(one.response, nc_response_hop_count(one.response) - 1);
         assert_string_equal(last.remote_address, i < 2 ? "" : "127.0.0.1");
         assert_int_equal(last.remote_port != 0, i == 2);
@@ -158,7 +214,7 @@ static void engine__a_unix_socket_is_asked_instead_of_the_host(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__a_unix_socket_that_is_none_is_a_clear_error(void **state) {
+static void engine__an_invalid_unix_socket_is_an_error(void **state) {
     char directory[] = "/tmp/netcore-unix-XXXXXX";
     char file[64];
     char deaf[64];
@@ -195,7 +251,7 @@ static void engine__a_unix_socket_that_is_none_is_a_clear_error(void **state) {
     assert_non_null(strstr(err.message, "longer than 107"));
     request.unix_socket = nc_slice_make("\0abstract", 9); // such names have no path
     assert_status(nc_engine_submit(f.engine, &request, NULL, &id, &err), NC_ERR_USAGE);
-    assert_non_null(strstr(err.message, "holds a NUL"));
+    assert_non_null(strstr(err.message, "contains a NUL byte"));
     (void)close(fd);
     (void)unlink(deaf);
     (void)unlink(file);
@@ -205,7 +261,7 @@ static void engine__a_unix_socket_that_is_none_is_a_clear_error(void **state) {
 
 /* --- host overrides --- */
 
-static void engine__the_first_override_that_fits_counts_and_keeps_the_name(void **state) {
+static void engine__the_first_matching_connect_to_entry_applies_and_preserves_the_name(void **state) {
     fixture f;
     (void)state;
     fixture_start_with(&f, &(nct_server_options){.identity = NCT_TLS_VALID, .names = "DNS:a.example"}, NULL);
@@ -216,7 +272,7 @@ static void engine__the_first_override_that_fits_counts_and_keeps_the_name(void 
         {.host = nc_slice_of("a.example"), .port = 443, .to_host = nc_slice_of("127.0.0.1"), .to_port = port},
         {.to_host = nc_slice_of("127.0.0.8")}};
     nc_request request = {.url = nc_slice_of("https://a.example/o"), .connect_to = overrides, .connect_to_count = 3};
-    assert_answered(fixture_send(&f, &request), 200, "ok");
+    assert_response(fixture_send(&f, &request), 200, "ok");
     assert_non_null(strstr(fixture_received(&f, 0), "\r\nHost: a.example\r\n"));
     // The certificate must be for the requested name, not for the override's target.
     request.url = nc_slice_of("https://c.example/o");
@@ -227,7 +283,7 @@ static void engine__the_first_override_that_fits_counts_and_keeps_the_name(void 
     fixture_stop(&f);
 }
 
-static void engine__an_override_that_changes_nothing_counts_too(void **state) {
+static void engine__a_connect_to_entry_that_changes_nothing_matches_first(void **state) {
     fixture f;
     nct_server *other = NULL;
     (void)state;
@@ -247,12 +303,12 @@ static void engine__an_override_that_changes_nothing_counts_too(void **state) {
         nc_request request = fixture_request(&f, "/");
         request.connect_to = overrides;
         request.connect_to_count = 2;
-        assert_answered(fixture_send(&f, &request), 200, "own");
+        assert_response(fixture_send(&f, &request), 200, "own");
         // Entries that do not match are ignored.
         request.url = nc_slice_of("http://a.example:1/");
         bool fits = stays[i].host.length == 0 && stays[i].port == 0;
         if (!fits) {
-            assert_answered(fixture_send(&f, &request), 200, "other");
+            assert_response(fixture_send(&f, &request), 200, "other");
         }
     }
     fixture_stop(&f);
@@ -266,7 +322,7 @@ static const uint8_t dns_answer[] = {0,   0,   0x81, 0x80, 0,   1,   0,   1, 0, 
                                      'e', 'x', 'a',  'm',  'p', 'l', 'e', 0, 0, 1,   0, 1, 0xc0, 12,  0,
                                      1,   0,   1,    0,    0,   0,   60,  0, 4, 127, 0, 0, 1};
 
-static void engine__names_are_asked_over_https_only_where_that_is_asked_for(void **state) {
+static void engine__dns_over_https_is_used_only_if_enabled(void **state) {
     nct_server *doh = NULL;
     char url[64];
     (void)state;
@@ -289,7 +345,7 @@ static void engine__names_are_asked_over_https_only_where_that_is_asked_for(void
         nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "a.example", "/x"))};
         answer one = fixture_send(&f, &request);
         if (asks == 1) {
-            assert_answered(one, 200, "ok");
+            assert_response(one, 200, "ok");
             assert_true(nct_server_request_count(doh) > 0);
             nct_server_forget(doh);
         } else if (asks == 2) {
@@ -311,15 +367,17 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__the_protocol_is_chosen_per_request),
-        harness_case(engine__a_body_of_unknown_length_cannot_go_over_http_1_0),
-        harness_case(engine__http_2_without_asking_fails_at_a_server_of_http_1),
-        harness_case(engine__what_this_libcurl_cannot_speak_is_said_at_once),
-        harness_case(engine__dot_segments_go_as_they_are_where_that_is_asked_for),
-        harness_case(engine__a_unix_socket_is_asked_instead_of_the_host),
-        harness_case(engine__a_unix_socket_that_is_none_is_a_clear_error),
-        harness_case(engine__the_first_override_that_fits_counts_and_keeps_the_name),
-        harness_case(engine__an_override_that_changes_nothing_counts_too),
-        harness_case(engine__names_are_asked_over_https_only_where_that_is_asked_for),
+        harness_case(engine__a_body_of_unknown_length_is_rejected_with_http_1_0),
+        harness_case(engine__its_http_version_applies_to_requests_without_their_own),
+        harness_case(engine__its_http_version_has_the_limits_of_a_requests_version),
+        harness_case(engine__http_2_prior_knowledge_fails_with_an_http_1_server),
+        harness_case(engine__protocols_that_libcurl_lacks_are_rejected_at_submission),
+        harness_case(engine__dot_segments_are_sent_unchanged_on_request),
+        harness_case(engine__a_unix_socket_replaces_the_host),
+        harness_case(engine__an_invalid_unix_socket_is_an_error),
+        harness_case(engine__the_first_matching_connect_to_entry_applies_and_preserves_the_name),
+        harness_case(engine__a_connect_to_entry_that_changes_nothing_matches_first),
+        harness_case(engine__dns_over_https_is_used_only_if_enabled),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static nc_request relayed_request(relayed *r, const char *path) {
     return request;
 }
 
-static const char *told(relayed *r, size_t index) {
+static const char *proxy_request(relayed *r, size_t index) {
     char text[4096] = {0};
     assert_true(nct_proxy_copy_request(r->proxy, index, text, sizeof text - 1) > 0);
     return fixture_text(&r->f, "%s", text);
@@ -46,7 +46,7 @@ static nc_credentials user(uint32_t schemes, const char *name, const char *passw
 
 /* --- choice of the proxy --- */
 
-static void engine__an_engines_proxy_serves_whoever_names_no_other(void **state) {
+static void engine__the_engines_proxy_is_used_by_requests_without_their_own(void **state) {
     fixture f;
     nct_proxy *one = NULL;
     nct_proxy *two = NULL;
@@ -65,7 +65,7 @@ static void engine__an_engines_proxy_serves_whoever_names_no_other(void **state)
     for (size_t i = 0; i < 5; i++) {
         nc_request request = fixture_request(&f, "/p");
         request.proxy = choices[i];
-        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_response(fixture_send(&f, &request), 200, "through");
     }
     assert_int_equal(nct_proxy_request_count(one), 2);
     assert_int_equal(nct_proxy_request_count(two), 1);
@@ -74,8 +74,8 @@ static void engine__an_engines_proxy_serves_whoever_names_no_other(void **state)
     nct_proxy_stop(two);
 }
 
-static void engine__another_proxy_does_not_hear_the_engines_credentials_regression_1(void **state) {
-    relayed r; // its proxy is the other one
+static void engine__another_proxy_does_not_receive_the_engines_credentials_regression_1(void **state) {
+    relayed r; // r.proxy is the request's proxy; `first` is the engine's
     nct_proxy *first = NULL;
     char url[64];
     (void)state;
@@ -86,21 +86,21 @@ static void engine__another_proxy_does_not_hear_the_engines_credentials_regressi
         .choice = NC_PROXY_URL, .url = nc_slice_of(url), .credentials = user(NC_AUTH_BASIC, "corp", "secret")};
     assert_status(nc_engine_close(r.f.engine, FIXTURE_LIMIT_MS), NC_OK);
     assert_status(nc_engine_new(&r.f.engine, &(nc_engine_options){.proxy = &engines}, NULL), NC_OK);
-    assert_answered(fixture_get(&r.f, "/p"), 200, "through");
+    assert_response(fixture_get(&r.f, "/p"), 200, "through");
     nc_request request = relayed_request(&r, "/p");
-    assert_answered(fixture_send(&r.f, &request), 200, "through");
-    assert_null(strstr(told(&r, 0), "Proxy-Authorization"));
-    // The proxy's own credentials are still sent, also from its URL.
+    assert_response(fixture_send(&r.f, &request), 200, "through");
+    assert_null(strstr(proxy_request(&r, 0), "Proxy-Authorization"));
+    // Credentials in the URL of the request's proxy are sent.
     r.settings.url = nc_slice_of(fixture_text(&r.f, "http://me:mine@127.0.0.1:%u", nct_proxy_port(r.proxy)));
-    assert_answered(fixture_send(&r.f, &request), 200, "through");
-    assert_non_null(strstr(told(&r, 1), "\r\nProxy-Authorization: Basic bWU6bWluZQ==\r\n"));
-    assert_answered(fixture_get(&r.f, "/p"), 200, "through");
+    assert_response(fixture_send(&r.f, &request), 200, "through");
+    assert_non_null(strstr(proxy_request(&r, 1), "\r\nProxy-Authorization: Basic bWU6bWluZQ==\r\n"));
+    assert_response(fixture_get(&r.f, "/p"), 200, "through");
     assert_int_equal(nct_proxy_request_count(first), 2);
     relayed_stop(&r);
     nct_proxy_stop(first);
 }
 
-static void engine__hosts_excepted_from_the_proxy_are_asked_directly(void **state) {
+static void engine__hosts_in_the_no_proxy_list_are_connected_directly(void **state) {
     static const struct {
         const char *except;
         const char *host;
@@ -125,7 +125,7 @@ static void engine__hosts_excepted_from_the_proxy_are_asked_directly(void **stat
         r.settings.except = nc_slice_of(cases[i].except);
         request.connect_to = &here;
         request.connect_to_count = cases[i].is_direct ? 1 : 0;
-        assert_answered(fixture_send(&r.f, &request), 200, "through");
+        assert_response(fixture_send(&r.f, &request), 200, "through");
         expected += cases[i].is_direct ? 0 : 1;
         if (nct_proxy_request_count(r.proxy) != expected) {
             fail_msg("'%s' does not hold for %s", cases[i].except, cases[i].host);
@@ -136,7 +136,7 @@ static void engine__hosts_excepted_from_the_proxy_are_asked_directly(void **stat
 
 /* --- requests as the proxy receives them --- */
 
-static void engine__a_redirect_through_a_proxy_keeps_secrets_where_they_belong(void **state) {
+static void engine__a_redirect_through_a_proxy_leaks_no_secrets(void **state) {
     static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -152,23 +152,23 @@ static void engine__a_redirect_through_a_proxy_keeps_secrets_where_they_belong(v
         request.credentials = user(NC_AUTH_BASIC, "me", "secret");
         request.headers = &own;
         request.header_count = 1;
-        assert_answered(fixture_send(&r.f, &request), 200, "through");
+        assert_response(fixture_send(&r.f, &request), 200, "through");
         assert_int_equal(nct_proxy_request_count(r.proxy), 2); // the second hop uses the proxy too
         assert_non_null(strstr(fixture_received(&r.f, 0), "origin-canary"));
         assert_non_null(strstr(fixture_received(&r.f, 0), "\r\nAuthorization: Basic bWU6c2VjcmV0\r\n"));
         for (size_t j = 0; j < 2; j++) {
             assert_null(strstr(fixture_received(&r.f, j), "Proxy-"));
             assert_null(strstr(fixture_received(&r.f, j), "proxy-canary"));
-            assert_non_null(strstr(told(&r, j), "\r\nProxy-Authorization: Basic dXM6cHc=\r\n"));
-            assert_non_null(strstr(told(&r, j), "Proxy-X: proxy-canary\r\n"));
+            assert_non_null(strstr(proxy_request(&r, j), "\r\nProxy-Authorization: Basic dXM6cHc=\r\n"));
+            assert_non_null(strstr(proxy_request(&r, j), "Proxy-X: proxy-canary\r\n"));
         }
         assert_null(strstr(fixture_received(&r.f, 1), "canary"));
         assert_null(strstr(fixture_received(&r.f, 1), "Authorization"));
-        assert_null(strstr(told(&r, 1), "origin-canary"));
+        assert_null(strstr(proxy_request(&r, 1), "origin-canary"));
         if (identities[i] != NCT_PLAIN) { // a tunnel sees only the target
-            assert_null(strstr(told(&r, 0), "origin-canary"));
-            assert_null(strstr(told(&r, 0), "bWU6c2VjcmV0"));
-            assert_null(strstr(told(&r, 0), "/away"));
+            assert_null(strstr(proxy_request(&r, 0), "origin-canary"));
+            assert_null(strstr(proxy_request(&r, 0), "bWU6c2VjcmV0"));
+            assert_null(strstr(proxy_request(&r, 0), "/away"));
         }
         relayed_stop(&r);
     }
@@ -186,11 +186,11 @@ static void engine__a_tunnel_for_http_hides_the_request_from_the_proxy(void **st
     nc_request request = relayed_request(&r, "/p");
     request.headers = &own;
     request.header_count = 1;
-    assert_answered(fixture_send(&r.f, &request), 200, "through");
+    assert_response(fixture_send(&r.f, &request), 200, "through");
     assert_int_equal(nct_proxy_tunnel_count(r.proxy), 1);
-    assert_memory_equal(told(&r, 0), "CONNECT 127.0.0.1:", 18);
-    assert_null(strstr(told(&r, 0), "canary"));
-    assert_non_null(strstr(told(&r, 0), "X-For-Proxy: other\r\n"));
+    assert_memory_equal(proxy_request(&r, 0), "CONNECT 127.0.0.1:", 18);
+    assert_null(strstr(proxy_request(&r, 0), "canary"));
+    assert_non_null(strstr(proxy_request(&r, 0), "X-For-Proxy: other\r\n"));
     assert_null(strstr(fixture_received(&r.f, 0), "X-For-Proxy"));
     assert_non_null(strstr(fixture_received(&r.f, 0), "X-Secret: canary\r\n"));
     relayed_stop(&r);
@@ -198,7 +198,7 @@ static void engine__a_tunnel_for_http_hides_the_request_from_the_proxy(void **st
 
 /* --- challenges --- */
 
-static void engine__a_proxy_that_asks_for_a_digest_gets_one(void **state) {
+static void engine__a_proxys_digest_challenge_is_answered(void **state) {
     static const char challenge[] = "Proxy-Authenticate: Digest realm=\"p\", nonce=\"abc\", qop=\"auth\"\r\n"
                                     "Proxy-Authenticate: Basic realm=\"p\"\r\n";
     const nct_reply replies[] = {{.status = 407, .headers = challenge, .body = "who?", .body_length = 4},
@@ -214,7 +214,7 @@ static void engine__a_proxy_that_asks_for_a_digest_gets_one(void **state) {
                           .method = nc_slice_of("PUT"),
                           .body = nc_slice_of("the body"),
                           .proxy = &proxy};
-    assert_answered(fixture_send(&f, &request), 200, "welcome");
+    assert_response(fixture_send(&f, &request), 200, "welcome");
     assert_int_equal(nct_server_request_count(f.server), 2);
     assert_null(strstr(fixture_received(&f, 0), "Proxy-Authorization"));
     const char *second = fixture_received(&f, 1);
@@ -225,7 +225,7 @@ static void engine__a_proxy_that_asks_for_a_digest_gets_one(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__a_tunnel_is_asked_for_with_a_digest_and_its_refusal_told(void **state) {
+static void engine__a_tunnel_is_requested_with_digest_and_its_rejection_reported(void **state) {
     static const char challenge[] = "Proxy-Authenticate: Digest realm=\"p\", nonce=\"abc\", qop=\"auth\"\r\n";
     const nct_reply replies[] = {{.status = 407, .headers = challenge}, {.status = 502}};
     fixture f;
@@ -248,7 +248,7 @@ static void engine__a_tunnel_is_asked_for_with_a_digest_and_its_refusal_told(voi
 
 /* --- refusals and failures --- */
 
-static void engine__a_refused_tunnel_tells_the_proxys_status(void **state) {
+static void engine__a_rejected_tunnel_reports_the_proxys_status(void **state) {
     static const char asks[] = "HTTP/1.1 407 Asks\r\nProxy-Authenticate: Basic realm=\"x\"\r\n"
                                "Content-Length: 0\r\n\r\n";
     static const char *const replies[] = {"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno",
@@ -262,10 +262,10 @@ static void engine__a_refused_tunnel_tells_the_proxys_status(void **state) {
         answer one = fixture_send(&r.f, &request);
         assert_status(one.error.status, NC_ERR_PROXY);
         if (strstr(one.error.message, codes[i]) == NULL) {
-            fail_msg("'%s' does not tell %s", one.error.message, codes[i]);
+            fail_msg("'%s' does not contain %s", one.error.message, codes[i]);
         }
         assert_int_equal(nct_server_connection_count(r.f.server), 0);
-        // The caller needs the challenge of a 407. Any other proxy response is hidden from the request's response.
+        // The response has the head of a 407, because the caller needs its challenge. Other proxy responses are hidden.
         bool asks_who = replies[i] == asks;
         nc_slice challenge = {0};
         assert_int_equal(nc_response_status(one.response), asks_who ? 407 : 0);
@@ -277,7 +277,7 @@ static void engine__a_refused_tunnel_tells_the_proxys_status(void **state) {
     }
 }
 
-static void engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys(void **state) {
+static void engine__a_proxy_that_fails_at_any_point_is_a_proxy_error(void **state) {
     static const struct {
         const char *what;
         nct_reply reply;
@@ -289,10 +289,10 @@ static void engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys(void *
         {"closes within the head", {.headers = "X-A: 1\r\n", .is_cut = true, .cut_after = 20, .ending = NCT_CLOSE}, ""},
         {"is no HTTP",
          {.is_raw = true, .body = "220 smtp\r\n\r\n", .body_length = 12, .ending = NCT_CLOSE},
-         "its answer to CONNECT is not valid HTTP"},
+         "its response to CONNECT is not valid HTTP"},
         {"has a NUL in its head",
          {.is_raw = true, .body = "HTTP/1.1 200 OK\r\nA: \0\r\n\r\n", .body_length = 25, .ending = NCT_CLOSE},
-         "its answer to CONNECT is not valid HTTP"},
+         "its response to CONNECT is not valid HTTP"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -306,25 +306,25 @@ static void engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys(void *
             fail_msg("a proxy that %s: %s, %s", cases[i].what, nc_status_name(one.error.status), one.error.message);
         }
         if (strstr(one.error.message, cases[i].words) == NULL) {
-            fail_msg("of a proxy that %s is said: %s", cases[i].what, one.error.message);
+            fail_msg("for a proxy that %s, the message is: %s", cases[i].what, one.error.message);
         }
         fixture_stop(&f);
     }
 }
 
-static void engine__a_proxy_that_cannot_be_reached_is_named(void **state) {
+static void engine__an_unreachable_proxy_is_named(void **state) {
     static const char *const schemes[] = {"http", "https", "socks5", "socks5h", "socks4"};
     (void)state;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         relayed r;
         relayed_start(&r, NCT_PLAIN, NULL, schemes[i]);
-        const char *place = fixture_text(&r.f, "127.0.0.1:%u", nct_proxy_port(r.proxy));
+        const char *address = fixture_text(&r.f, "127.0.0.1:%u", nct_proxy_port(r.proxy));
         nct_proxy_stop(r.proxy); // its port is closed now
         r.proxy = NULL;
         nc_request request = relayed_request(&r, "/p");
         answer one = fixture_send(&r.f, &request);
         assert_status(one.error.status, NC_ERR_PROXY);
-        assert_non_null(strstr(one.error.message, place));
+        assert_non_null(strstr(one.error.message, address));
         r.settings.url = nc_slice_of("http://proxy.invalid:3128");
         assert_status(fixture_send(&r.f, &request).error.status, NC_ERR_PROXY);
         assert_int_equal(nct_server_connection_count(r.f.server), 0);
@@ -332,7 +332,7 @@ static void engine__a_proxy_that_cannot_be_reached_is_named(void **state) {
     }
 }
 
-static void engine__a_proxy_whose_url_is_malformed_keeps_its_password(void **state) {
+static void engine__a_malformed_proxy_url_does_not_leak_its_password(void **state) {
     static const char *const urls[] = {"http://me:secret@127.0.0.1:99999", "http://me:secret@[::1",
                                        "http://me:sec/ret@h", "socks5h://me:secret@a:b:c", "http://me:secret@[::z]:80"};
     fixture f;
@@ -350,7 +350,7 @@ static void engine__a_proxy_whose_url_is_malformed_keeps_its_password(void **sta
     fixture_stop(&f);
 }
 
-static void engine__a_proxy_that_says_nothing_ends_at_the_connect_limit_by_name(void **state) {
+static void engine__a_silent_proxy_is_named_at_the_connect_timeout(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -361,17 +361,18 @@ static void engine__a_proxy_that_says_nothing_ends_at_the_connect_limit_by_name(
     nc_request request = {.url = nc_slice_of("https://a.example/x"), .proxy = &proxy, .limits = {.connect_ms = 50}};
     answer one = fixture_send(&f, &request);
     assert_status(one.error.status, NC_ERR_CONNECT_TIMED_OUT);
-    const char *told = fixture_text(&f, ": a.example after 50 ms, through the proxy 127.0.0.1:%u", port);
-    assert_non_null(strstr(one.error.message, told));
+    const char *proxy_request = fixture_text(&f, ": a.example after 50 ms, through the proxy 127.0.0.1:%u", port);
+    assert_non_null(strstr(one.error.message, proxy_request));
     assert_null(strstr(one.error.message, "secret"));
-    proxy.except = nc_slice_of("b.example"); // libcurl decides if the proxy is used
+    proxy.except =
+        nc_slice_of("b.example"); // libcurl applies this list, so the engine does not know if the proxy was used
     one = fixture_send(&f, &request);
     assert_status(one.error.status, NC_ERR_CONNECT_TIMED_OUT);
     assert_null(strstr(one.error.message, "proxy"));
     fixture_stop(&f);
 }
 
-static void engine__a_server_that_fails_behind_a_tunnel_keeps_its_own_error(void **state) {
+static void engine__a_failing_server_behind_a_tunnel_has_its_own_error(void **state) {
     relayed r;
     (void)state;
     relayed_start(&r, NCT_TLS_EXPIRED, NULL, "http");
@@ -386,7 +387,7 @@ static void engine__a_server_that_fails_behind_a_tunnel_keeps_its_own_error(void
     relayed_stop(&r);
 }
 
-static void engine__a_proxy_description_that_cannot_be_meant_is_refused(void **state) {
+static void engine__an_inconsistent_proxy_configuration_is_rejected(void **state) {
     const nc_proxy cases[] = {
         {.choice = NC_PROXY_URL},
         {.choice = NC_PROXY_URL, .url = nc_slice_of("ftp://127.0.0.1")},
@@ -414,20 +415,20 @@ static void engine__a_proxy_description_that_cannot_be_meant_is_refused(void **s
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__an_engines_proxy_serves_whoever_names_no_other),
-        harness_case(engine__another_proxy_does_not_hear_the_engines_credentials_regression_1),
-        harness_case(engine__hosts_excepted_from_the_proxy_are_asked_directly),
-        harness_case(engine__a_redirect_through_a_proxy_keeps_secrets_where_they_belong),
+        harness_case(engine__the_engines_proxy_is_used_by_requests_without_their_own),
+        harness_case(engine__another_proxy_does_not_receive_the_engines_credentials_regression_1),
+        harness_case(engine__hosts_in_the_no_proxy_list_are_connected_directly),
+        harness_case(engine__a_redirect_through_a_proxy_leaks_no_secrets),
         harness_case(engine__a_tunnel_for_http_hides_the_request_from_the_proxy),
-        harness_case(engine__a_proxy_that_asks_for_a_digest_gets_one),
-        harness_case(engine__a_tunnel_is_asked_for_with_a_digest_and_its_refusal_told),
-        harness_case(engine__a_refused_tunnel_tells_the_proxys_status),
-        harness_case(engine__a_proxy_that_fails_anywhere_is_an_error_of_the_proxys),
-        harness_case(engine__a_proxy_that_cannot_be_reached_is_named),
-        harness_case(engine__a_proxy_whose_url_is_malformed_keeps_its_password),
-        harness_case(engine__a_proxy_that_says_nothing_ends_at_the_connect_limit_by_name),
-        harness_case(engine__a_server_that_fails_behind_a_tunnel_keeps_its_own_error),
-        harness_case(engine__a_proxy_description_that_cannot_be_meant_is_refused),
+        harness_case(engine__a_proxys_digest_challenge_is_answered),
+        harness_case(engine__a_tunnel_is_requested_with_digest_and_its_rejection_reported),
+        harness_case(engine__a_rejected_tunnel_reports_the_proxys_status),
+        harness_case(engine__a_proxy_that_fails_at_any_point_is_a_proxy_error),
+        harness_case(engine__an_unreachable_proxy_is_named),
+        harness_case(engine__a_malformed_proxy_url_does_not_leak_its_password),
+        harness_case(engine__a_silent_proxy_is_named_at_the_connect_timeout),
+        harness_case(engine__a_failing_server_behind_a_tunnel_has_its_own_error),
+        harness_case(engine__an_inconsistent_proxy_configuration_is_rejected),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

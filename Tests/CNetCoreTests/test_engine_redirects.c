@@ -8,7 +8,7 @@ static void script_redirect(fixture *f, const char *path, unsigned status, const
     fixture_script(f, path, (nct_reply){.status = (uint16_t)status, .location = location});
 }
 
-static void engine__redirects_keep_or_drop_method_and_body_by_status(void **state) {
+static void engine__the_status_decides_whether_a_redirect_preserves_method_and_body(void **state) {
     static const unsigned statuses[] = {301, 302, 303, 307, 308};
     static const struct {
         const char *method;
@@ -38,7 +38,7 @@ static void engine__redirects_keep_or_drop_method_and_body_by_status(void **stat
             request.headers = headers;
             request.header_count = 3;
             answer one = fixture_send(&f, &request);
-            assert_answered(one, 200, strcmp(cases[m].method, "HEAD") == 0 ? "" : "end");
+            assert_response(one, 200, strcmp(cases[m].method, "HEAD") == 0 ? "" : "end");
             const char *second = fixture_received(&f, 1);
             bool stays = strcmp(cases[m].after[s], cases[m].method) == 0;
             assert_ptr_equal(strstr(second, fixture_text(&f, "%s /end ", cases[m].after[s])), second);
@@ -55,7 +55,7 @@ static void engine__redirects_keep_or_drop_method_and_body_by_status(void **stat
     fixture_stop(&f);
 }
 
-static void engine__each_hop_has_its_own_url_status_and_moments(void **state) {
+static void engine__each_hop_has_its_own_url_status_and_times(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -64,7 +64,7 @@ static void engine__each_hop_has_its_own_url_status_and_moments(void **state) {
     script_redirect(&f, "/d%20e", 307, fixture_url(&f, "/end#new"));
     fixture_script(&f, "/end", (nct_reply){.body = "end", .body_length = 3});
     answer one = fixture_get(&f, "/a/b#old");
-    assert_answered(one, 200, "end");
+    assert_response(one, 200, "end");
     assert_int_equal(nc_response_hop_count(one.response), 4);
     static const char *const paths[] = {"/a/b#old", "/c?x=1#old", "/d%20e#old", "/end#new"};
     static const uint16_t codes[] = {301, 302, 307, 200};
@@ -92,17 +92,17 @@ static void engine__redirects_end_at_their_limit(void **state) {
         script_redirect(&f, fixture_text(&f, "/%d", i), 302, fixture_text(&f, "/%d", i + 1));
     }
     fixture_script(&f, "/21", (nct_reply){.body = "end", .body_length = 3});
-    assert_answered(fixture_get(&f, "/1"), 200, "end");
+    assert_response(fixture_get(&f, "/1"), 200, "end");
     answer one = fixture_get(&f, "/0");
     assert_ended(one, NC_ERR_TOO_MANY_REDIRECTS, CURLE_TOO_MANY_REDIRECTS, "redirected more than 20 times");
     assert_int_equal(nc_response_status(one.response), 302);
     assert_int_equal(nc_response_hop_count(one.response), 21);
     nc_request request = fixture_request(&f, "/0");
     request.limits.max_redirects = 21;
-    assert_answered(fixture_send(&f, &request), 200, "end");
+    assert_response(fixture_send(&f, &request), 200, "end");
     request = fixture_request(&f, "/19");
     request.limits.max_redirects = 2;
-    assert_answered(fixture_send(&f, &request), 200, "end");
+    assert_response(fixture_send(&f, &request), 200, "end");
     request.limits.max_redirects = 1;
     assert_ended(fixture_send(&f, &request), NC_ERR_TOO_MANY_REDIRECTS, CURLE_TOO_MANY_REDIRECTS, "more than 1 times");
     request.limits.max_redirects = NC_NO_REDIRECTS;
@@ -111,7 +111,7 @@ static void engine__redirects_end_at_their_limit(void **state) {
     assert_int_equal(nc_response_hop_count(one.response), 1);
     request = fixture_request(&f, "/21");
     request.limits.max_redirects = NC_NO_REDIRECTS;
-    assert_answered(fixture_send(&f, &request), 200, "end");
+    assert_response(fixture_send(&f, &request), 200, "end");
     fixture_stop(&f);
 }
 
@@ -127,7 +127,7 @@ static void engine__a_loop_of_redirects_ends(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__redirects_that_lead_nowhere_are_refused(void **state) {
+static void engine__redirects_without_a_valid_target_are_rejected(void **state) {
     static const struct {
         const char *location;
         nc_status status;
@@ -153,13 +153,13 @@ static void engine__redirects_that_lead_nowhere_are_refused(void **state) {
         nc_request request = fixture_request(&f, "/r");
         request.redirects = NC_REDIRECTS_RETURN;
         one = fixture_send(&f, &request);
-        assert_answered(one, 302, "");
+        assert_response(one, 302, "");
         assert_field(one, "Location", cases[i].location);
     }
     fixture_stop(&f);
 }
 
-static void engine__without_a_location_or_by_choice_a_redirect_is_a_response(void **state) {
+static void engine__a_redirect_without_location_or_with_following_disabled_is_a_response(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -168,18 +168,18 @@ static void engine__without_a_location_or_by_choice_a_redirect_is_a_response(voi
     const nct_reply not_one = {.status = 300, .location = "/x", .body = "plain", .body_length = 5};
     const nct_reply created = {.status = 201, .location = "/x", .body = "plain", .body_length = 5};
     fixture_script(&f, "/r", empty);
-    assert_answered(fixture_get(&f, "/r"), 302, "plain");
+    assert_response(fixture_get(&f, "/r"), 302, "plain");
     fixture_script(&f, "/r", none);
-    assert_answered(fixture_get(&f, "/r"), 301, "plain");
+    assert_response(fixture_get(&f, "/r"), 301, "plain");
     fixture_script(&f, "/r", not_one);
-    assert_answered(fixture_get(&f, "/r"), 300, "plain");
+    assert_response(fixture_get(&f, "/r"), 300, "plain");
     fixture_script(&f, "/r", created);
-    assert_answered(fixture_get(&f, "/r"), 201, "plain");
+    assert_response(fixture_get(&f, "/r"), 201, "plain");
     fixture_script(&f, "/r", (nct_reply){.location = "/x", .body = "plain", .body_length = 5});
     nc_request request = fixture_request(&f, "/r");
     request.redirects = NC_REDIRECTS_RETURN;
     request.limits.max_redirects = NC_NO_REDIRECTS;
-    assert_answered(fixture_send(&f, &request), 302, "plain");
+    assert_response(fixture_send(&f, &request), 302, "plain");
     fixture_stop(&f);
 }
 
@@ -226,7 +226,7 @@ static void engine__redirect_to_another_origin_drops_every_unsafe_header(void **
                           fixture_url_at(&f, "LOCALHOST", "/end"), fixture_url_at(&f, "127.0.0.2", "/none")};
     script_redirect(&f, "/first", 307, "/second");
     fixture_script(&f, "/end", (nct_reply){.body = "end", .body_length = 3});
-    // The server listens only on 127.0.0.1. The last redirect's host is mapped to it.
+    // The server listens only on 127.0.0.1, so 127.0.0.2, the last redirect's host, is mapped to it.
     const nc_connect_to override = {.host = nc_slice_of("127.0.0.2"), .to_host = nc_slice_of("127.0.0.1")};
     for (size_t i = 0; i < sizeof away / sizeof *away; i++) {
         nct_server_forget(f.server);
@@ -239,7 +239,7 @@ static void engine__redirect_to_another_origin_drops_every_unsafe_header(void **
         assert_ended(one, NC_OK, 0, "");
         expect_fields(fixture_received(&f, 0), true);
         expect_fields(fixture_received(&f, 1), true);
-        // Dropped at the other origin, and still dropped when a redirect returns.
+        // The fields are not sent to the other origin, and not after a further redirect back to the first one.
         expect_fields(fixture_received(&f, 2), false);
         if (i == 0) {
             assert_int_equal(nc_response_hop_count(one.response), 4);
@@ -253,20 +253,20 @@ static void engine__redirect_to_another_origin_drops_every_unsafe_header(void **
     nct_server_stop(other);
 }
 
-static void engine__redirect_within_the_origin_keeps_every_header(void **state) {
+static void engine__redirect_within_the_origin_preserves_every_header(void **state) {
     fixture f;
     nc_header headers[CANARIES + HARMLESS];
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     script_redirect(&f, "/r", 302, fixture_url_at(&f, "127.0.0.1", "/end"));
     nc_request request = request_with_canaries(fixture_url(&f, "/r"), headers);
-    assert_answered(fixture_send(&f, &request), 404, "");
+    assert_response(fixture_send(&f, &request), 404, "");
     expect_fields(fixture_received(&f, 0), true);
     expect_fields(fixture_received(&f, 1), true);
     fixture_stop(&f);
 }
 
-static void engine__credentials_of_the_url_do_not_leave_their_origin(void **state) {
+static void engine__credentials_of_the_url_are_not_sent_to_another_origin(void **state) {
     fixture f;
     nct_server *other;
     (void)state;
@@ -274,7 +274,7 @@ static void engine__credentials_of_the_url_do_not_leave_their_origin(void **stat
     assert_int_equal(nct_server_start(&other, NULL), 0);
     script_redirect(&f, "/r", 302, fixture_url_of(&f, other, "127.0.0.1", "/away"));
     nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "user:secret@127.0.0.1", "/r"))};
-    assert_answered(fixture_send(&f, &request), 404, "");
+    assert_response(fixture_send(&f, &request), 404, "");
     assert_non_null(strstr(fixture_received(&f, 0), "\r\nAuthorization: Basic "));
     char text[1024] = "";
     assert_true(nct_server_copy_request(other, 0, text, sizeof text - 1) > 0);
@@ -294,7 +294,7 @@ static void engine__credentials_of_a_location_are_not_sent_to_another_origin(voi
         char text[1024] = "";
         script_redirect(&f, "/r", 302, fixture_url_of(&f, other, hosts[i], "/away"));
         answer one = fixture_get(&f, "/r");
-        assert_answered(one, 404, "");
+        assert_response(one, 404, "");
         assert_slice_equals(nc_response_url(one.response), fixture_url_of(&f, other, "127.0.0.1", "/away"));
         assert_true(nct_server_copy_request(other, i, text, sizeof text - 1) > 0);
         assert_null(strstr(text, "Authorization"));
@@ -310,7 +310,7 @@ static bool shows_credentials(fixture *f, size_t index) {
     return strstr(text, "\r\nAuthorization: Basic dXNlcjpzZWNyZXQ=\r\n") != NULL;
 }
 
-static void engine__credentials_of_the_url_stay_however_their_origin_is_named_regression_1(void **state) {
+static void engine__credentials_of_the_url_are_sent_to_every_spelling_of_their_origin_regression_1(void **state) {
     fixture f;
     nct_server *other;
     (void)state;
@@ -327,7 +327,7 @@ static void engine__credentials_of_the_url_stay_however_their_origin_is_named_re
         nct_server_forget(f.server);
         script_redirect(&f, "/r", 302, locations[i]);
         answer one = fixture_send(&f, &request);
-        assert_answered(one, 200, "end");
+        assert_response(one, 200, "end");
         assert_true(shows_credentials(&f, 0));
         assert_int_equal(shows_credentials(&f, 1), is_home);
         assert_slice_equals(nc_response_url(one.response), fixture_url(&f, i == 3 ? "/end#x" : "/end"));
@@ -335,13 +335,13 @@ static void engine__credentials_of_the_url_stay_however_their_origin_is_named_re
         assert_slice_equals(hop.url, fixture_url(&f, i == 3 ? "/end#x" : "/end"));
     }
     script_redirect(&f, "/r", 302, fixture_url_at(&f, "else:one@127.0.0.1", "/end"));
-    assert_answered(fixture_send(&f, &request), 200, "end");
+    assert_response(fixture_send(&f, &request), 200, "end");
     assert_non_null(strstr(fixture_received(&f, 3), "\r\nAuthorization: Basic ZWxzZTpvbmU=\r\n"));
     fixture_stop(&f);
     nct_server_stop(other);
 }
 
-static void engine__redirects_between_schemes_follow_the_choice(void **state) {
+static void engine__redirects_between_schemes_follow_the_redirect_policy(void **state) {
     fixture f;
     nct_server *plain;
     nc_header headers[CANARIES + HARMLESS];
@@ -352,7 +352,7 @@ static void engine__redirects_between_schemes_follow_the_choice(void **state) {
     assert_int_equal(nct_server_script(plain, "/up", &up), 0);
     fixture_script(&f, "/end", (nct_reply){.body = "end", .body_length = 3});
     nc_request request = request_with_canaries(fixture_url_of(&f, plain, "127.0.0.1", "/up"), headers);
-    assert_answered(fixture_send(&f, &request), 200, "end");
+    assert_response(fixture_send(&f, &request), 200, "end");
     expect_fields(fixture_received(&f, 0), false);
 
     script_redirect(&f, "/down", 302, fixture_url_of(&f, plain, "127.0.0.1", "/low"));
@@ -362,7 +362,7 @@ static void engine__redirects_between_schemes_follow_the_choice(void **state) {
     assert_ended(one, NC_ERR_REDIRECT_REFUSED, 0, "from https to http://127.0.0.1 is refused");
     assert_int_equal(nct_server_request_count(plain), 0);
     request.redirects = NC_REDIRECTS_FOLLOW_DOWNGRADE;
-    assert_answered(fixture_send(&f, &request), 404, "");
+    assert_response(fixture_send(&f, &request), 404, "");
     char text[1024] = "";
     assert_true(nct_server_copy_request(plain, 0, text, sizeof text - 1) > 0);
     expect_fields(text, false);
@@ -380,18 +380,18 @@ static void engine__a_redirects_body_is_not_read_to_its_end(void **state) {
     fixture_script(&f, "/small", (nct_reply){.location = "/end", .pattern_length = 1000});
     fixture_script(&f, "/end", (nct_reply){.body = "end", .body_length = 3});
     answer one = fixture_get(&f, "/big");
-    assert_answered(one, 200, "end");
+    assert_response(one, 200, "end");
     assert_int_equal(nc_response_hop_at(one.response, 0).status, 302);
     assert_int_equal(nct_server_connection_count(f.server), 2);
     nc_request request = fixture_request(&f, "/small");
     request.limits.max_body_bytes = 3; // applies to the response, not to the redirects before it
-    assert_answered(fixture_send(&f, &request), 200, "end");
+    assert_response(fixture_send(&f, &request), 200, "end");
     assert_int_equal(nct_server_connection_count(f.server), 2);
     fixture_stop(&f);
 }
 
 /// A redirect needs only the head, so a failure of its body is ignored.
-static void engine__a_redirect_counts_whatever_becomes_of_its_body(void **state) {
+static void engine__a_redirect_is_followed_although_its_body_fails(void **state) {
     static const char *const bodies[] = {
         "Content-Length: 100\r\n\r\nshort",
         "Transfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n",
@@ -408,7 +408,7 @@ static void engine__a_redirect_counts_whatever_becomes_of_its_body(void **state)
             const char *path = fixture_text(&f, "/%zu", i);
             fixture_script_raw(&f, path, fixture_text(&f, "HTTP/1.1 302 Found\r\nLocation: /end\r\n%s", bodies[i]));
             answer one = fixture_get(&f, path);
-            assert_answered(one, 200, "end");
+            assert_response(one, 200, "end");
             assert_int_equal(nc_response_hop_count(one.response), 2);
             // If it is the final response, it must be complete.
             nc_request request = fixture_request(&f, path);
@@ -422,8 +422,8 @@ static void engine__a_redirect_counts_whatever_becomes_of_its_body(void **state)
     }
 }
 
-/// A head without its empty line is incomplete, and malformed framing ends the transfer.
-static void engine__a_redirect_that_is_malformed_leads_nowhere(void **state) {
+/// A head that ends without its empty line is incomplete. Malformed framing fails the transfer.
+static void engine__a_malformed_redirect_is_not_followed(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -437,7 +437,7 @@ static void engine__a_redirect_that_is_malformed_leads_nowhere(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__dot_segments_of_a_location_go_as_they_are_where_that_is_asked_for(void **state) {
+static void engine__dot_segments_of_a_location_are_sent_unchanged_on_request(void **state) {
     static const char *const places[2][2] = {{"GET /x/z ", "GET /x/w "}, {"GET /x/../x/./z ", "GET /x/../x/./y/../w "}};
     fixture f;
     (void)state;
@@ -460,22 +460,22 @@ static void engine__dot_segments_of_a_location_go_as_they_are_where_that_is_aske
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__redirects_keep_or_drop_method_and_body_by_status),
-        harness_case(engine__each_hop_has_its_own_url_status_and_moments),
+        harness_case(engine__the_status_decides_whether_a_redirect_preserves_method_and_body),
+        harness_case(engine__each_hop_has_its_own_url_status_and_times),
         harness_case(engine__redirects_end_at_their_limit),
         harness_case(engine__a_loop_of_redirects_ends),
-        harness_case(engine__redirects_that_lead_nowhere_are_refused),
-        harness_case(engine__without_a_location_or_by_choice_a_redirect_is_a_response),
+        harness_case(engine__redirects_without_a_valid_target_are_rejected),
+        harness_case(engine__a_redirect_without_location_or_with_following_disabled_is_a_response),
         harness_case(engine__redirect_to_another_origin_drops_every_unsafe_header),
-        harness_case(engine__redirect_within_the_origin_keeps_every_header),
+        harness_case(engine__redirect_within_the_origin_preserves_every_header),
         harness_case(engine__credentials_of_a_location_are_not_sent_to_another_origin),
-        harness_case(engine__credentials_of_the_url_do_not_leave_their_origin),
-        harness_case(engine__credentials_of_the_url_stay_however_their_origin_is_named_regression_1),
-        harness_case(engine__redirects_between_schemes_follow_the_choice),
+        harness_case(engine__credentials_of_the_url_are_not_sent_to_another_origin),
+        harness_case(engine__credentials_of_the_url_are_sent_to_every_spelling_of_their_origin_regression_1),
+        harness_case(engine__redirects_between_schemes_follow_the_redirect_policy),
         harness_case(engine__a_redirects_body_is_not_read_to_its_end),
-        harness_case(engine__a_redirect_counts_whatever_becomes_of_its_body),
-        harness_case(engine__a_redirect_that_is_malformed_leads_nowhere),
-        harness_case(engine__dot_segments_of_a_location_go_as_they_are_where_that_is_asked_for),
+        harness_case(engine__a_redirect_is_followed_although_its_body_fails),
+        harness_case(engine__a_malformed_redirect_is_not_followed),
+        harness_case(engine__dot_segments_of_a_location_are_sent_unchanged_on_request),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/// The timing of the head and the following frames.
+/// How the server sends the head and the frames after it.
 typedef enum timing { IN_ONE_PIECE, WITHOUT_THE_REST, AND_CLOSE } timing;
 
 typedef struct row {
@@ -73,14 +73,14 @@ static const row rows[] = {
      FRAMES(OK_BODY), 200, "ok", NULL},
 };
 
-typedef struct scene {
+typedef struct head_case {
     const row *row;
     timing timing;
     bool has_http1; // the server also accepts HTTP/1.1
-} scene;
+} head_case;
 
 static void serve(SSL *ssl, const tls_peer_connection *connection) {
-    const scene *at = connection->peer->ctx;
+    const head_case *at = connection->peer->ctx;
     const unsigned char *protocol = NULL;
     unsigned length = 0;
     char text[4096] = SETTINGS;
@@ -118,7 +118,7 @@ typedef struct result {
     size_t connections;
 } result;
 
-static result ask(const scene *at, const char *method) {
+static result send_request(const head_case *at, const char *method) {
     result out = {.status = NC_OK};
     fixture f;
     fixture_start_trusting_all(&f);
@@ -144,8 +144,8 @@ static result ask(const scene *at, const char *method) {
     return out;
 }
 
-static void expect_delivered(const scene *at, const char *method) {
-    result got = ask(at, method);
+static void expect_delivered(const head_case *at, const char *method) {
+    result got = send_request(at, method);
     if (got.status != NC_OK || got.code != at->row->status || strcmp(got.body, at->row->body) != 0 ||
         got.version != NC_HTTP_VERSION_2 || got.connections != 1) {
         fail_msg("%s, %s, timing %d: %s (%s), %u \"%s\", %zu connections", at->row->name, method, (int)at->timing,
@@ -153,37 +153,38 @@ static void expect_delivered(const scene *at, const char *method) {
     }
 }
 
-static void refused_heads__are_delivered_where_the_response_is_whole(void **state) {
+static void refused_heads__are_delivered_if_the_response_is_complete(void **state) {
     static const char *const methods[] = {"GET", "POST", "DELETE"};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (size_t k = 0; k < 3; k++) {
             bool is_of_method = rows[i].method != NULL;
             if (!is_of_method || k == 0) {
-                expect_delivered(&(scene){&rows[i], IN_ONE_PIECE, false}, is_of_method ? rows[i].method : methods[k]);
-                expect_delivered(&(scene){&rows[i], AND_CLOSE, false}, is_of_method ? rows[i].method : methods[k]);
+                expect_delivered(&(head_case){&rows[i], IN_ONE_PIECE, false},
+                                 is_of_method ? rows[i].method : methods[k]);
+                expect_delivered(&(head_case){&rows[i], AND_CLOSE, false}, is_of_method ? rows[i].method : methods[k]);
             }
         }
     }
 }
 
 /// The rest of the body never arrives: the server receives a reset for the head.
-static void refused_heads__with_a_body_that_is_missing_send_the_request_over_http_1_where_that_is_safe(void **state) {
+static void refused_heads__with_a_missing_body_cause_a_resend_over_http_1_if_that_is_safe(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].body[0] == '\0') {
             continue;
         }
-        result got = ask(&(scene){&rows[i], WITHOUT_THE_REST, true}, "GET");
+        result got = send_request(&(head_case){&rows[i], WITHOUT_THE_REST, true}, "GET");
         assert_status(got.status, NC_OK);
         assert_string_equal(got.body, "old");
         assert_int_equal(got.version, NC_HTTP_VERSION_1_1);
         assert_int_equal(got.connections, 2);
-        got = ask(&(scene){&rows[i], WITHOUT_THE_REST, true}, "POST");
+        got = send_request(&(head_case){&rows[i], WITHOUT_THE_REST, true}, "POST");
         assert_status(got.status, NC_ERR_HTTP2);
         assert_non_null(strstr(got.message, "Content-Length"));
         assert_int_equal(got.connections, 1);
-        got = ask(&(scene){&rows[i], WITHOUT_THE_REST, false}, "GET");
+        got = send_request(&(head_case){&rows[i], WITHOUT_THE_REST, false}, "GET");
         assert_status(got.status, NC_ERR_HTTP2);
         assert_non_null(strstr(got.message, "Content-Length"));
         assert_int_equal(got.connections, 2);
@@ -225,11 +226,11 @@ static const row bad_rows[] = {
      NOTHING, 0, "", NULL},
 };
 
-static void refused_heads__that_are_not_valid_are_errors(void **state) {
+static void refused_heads__are_errors_if_they_are_invalid(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad_rows / sizeof *bad_rows; i++) {
         const row *one = &bad_rows[i];
-        result got = ask(&(scene){one, IN_ONE_PIECE, false}, one->method != NULL ? one->method : "POST");
+        result got = send_request(&(head_case){one, IN_ONE_PIECE, false}, one->method != NULL ? one->method : "POST");
         if (got.status == NC_OK) {
             fail_msg("%s: %u \"%s\"", one->name, got.code, got.body);
         }
@@ -240,7 +241,8 @@ static void refused_heads__that_are_not_valid_are_errors(void **state) {
 
 enum { KEPT_REQUESTS = 60 };
 
-/// Each response inserts a field with its number. The last one refers to it, in a head that nghttp2 rejects.
+/// The head of each response adds a field with its number to the HPACK table. The last head, which nghttp2 rejects,
+/// refers to that table.
 static void serve_many(SSL *ssl, const tls_peer_connection *connection) {
     tls_frames frames = TLS_FRAMES_INIT;
     int stream = 0;
@@ -262,7 +264,7 @@ static void serve_many(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-static void refused_heads__of_a_kept_connection_have_the_fields_of_its_table(void **state) {
+static void refused_heads__on_a_reused_connection_use_its_hpack_table(void **state) {
     fixture f;
     tls_peer peer = {.serve = serve_many, .members = "2"};
     char number[64 + 1];
@@ -275,7 +277,7 @@ static void refused_heads__of_a_kept_connection_have_the_fields_of_its_table(voi
     };
     for (int i = 0; i <= KEPT_REQUESTS; i++) {
         answer one = fixture_send(&f, &request);
-        assert_answered(one, 204, "");
+        assert_response(one, 204, "");
         (void)snprintf(number, sizeof number, "%064d", i < KEPT_REQUESTS ? i : KEPT_REQUESTS - 1);
         assert_field(one, "n", number);
     }
@@ -303,7 +305,7 @@ static void serve_redirect(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-static void refused_heads__lead_on_and_are_limited_as_others(void **state) {
+static void refused_heads__follow_redirects_and_obey_limits(void **state) {
     fixture f;
     tls_peer peer = {.serve = serve_redirect, .members = "2"};
     (void)state;
@@ -315,7 +317,7 @@ static void refused_heads__lead_on_and_are_limited_as_others(void **state) {
         .body = nc_slice_of("hello"),
     };
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "hi");
+    assert_response(one, 200, "hi");
     assert_int_equal(nc_response_hop_count(one.response), 2);
     tls_peer_stop(&peer);
     peer = (tls_peer){.serve = serve_redirect, .members = "2"};
@@ -337,22 +339,22 @@ typedef struct reader {
     nc_status status;
 } reader;
 
-static nc_verdict pause_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_final) {
+static nc_action pause_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_final) {
     reader *self = ctx;
     (void)id;
     (void)response;
     (void)is_final;
     gate_open(&self->paused);
-    return NC_PAUSE;
+    return NC_ACTION_PAUSE;
 }
 
-static nc_verdict read_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+static nc_action read_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
     reader *self = ctx;
     (void)id;
     assert_true(bytes.length <= sizeof self->body - self->length);
     memcpy(self->body + self->length, bytes.data, bytes.length);
     self->length += bytes.length;
-    return NC_CONTINUE;
+    return NC_ACTION_CONTINUE;
 }
 
 static void read_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
@@ -363,8 +365,8 @@ static void read_end(void *ctx, nc_transfer_id id, nc_response *response, const 
     gate_open(&self->done);
 }
 
-static void refused_heads__keep_the_body_for_a_reader_that_pauses(void **state) {
-    const scene at = {&rows[10], IN_ONE_PIECE, false};
+static void refused_heads__hold_the_body_for_a_paused_reader(void **state) {
+    const head_case at = {&rows[10], IN_ONE_PIECE, false};
     reader self = {.paused = GATE_INIT, .done = GATE_INIT, .status = NC_ERR_INTERNAL};
     const nc_sink sink = {.ctx = &self, .on_head = pause_at_head, .on_body = read_body, .on_done = read_end};
     fixture f;
@@ -388,12 +390,12 @@ static void refused_heads__keep_the_body_for_a_reader_that_pauses(void **state) 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(refused_heads__are_delivered_where_the_response_is_whole),
-        harness_case(refused_heads__with_a_body_that_is_missing_send_the_request_over_http_1_where_that_is_safe),
-        harness_case(refused_heads__that_are_not_valid_are_errors),
-        harness_case(refused_heads__of_a_kept_connection_have_the_fields_of_its_table),
-        harness_case(refused_heads__lead_on_and_are_limited_as_others),
-        harness_case(refused_heads__keep_the_body_for_a_reader_that_pauses),
+        harness_case(refused_heads__are_delivered_if_the_response_is_complete),
+        harness_case(refused_heads__with_a_missing_body_cause_a_resend_over_http_1_if_that_is_safe),
+        harness_case(refused_heads__are_errors_if_they_are_invalid),
+        harness_case(refused_heads__on_a_reused_connection_use_its_hpack_table),
+        harness_case(refused_heads__follow_redirects_and_obey_limits),
+        harness_case(refused_heads__hold_the_body_for_a_paused_reader),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

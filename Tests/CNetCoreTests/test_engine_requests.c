@@ -21,18 +21,18 @@ static void expect_received(fixture *f, size_t index, const char *format) {
 
 /* --- methods --- */
 
-static void engine__plain_get_sends_host_alone(void **state) {
+static void engine__plain_get_sends_only_host(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     fixture_script(&f, "/a", (nct_reply){.body = "hi", .body_length = 2});
-    assert_answered(fixture_get(&f, "/a?b=c"), 200, "hi");
+    assert_response(fixture_get(&f, "/a?b=c"), 200, "hi");
     expect_received(&f, 0, "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n");
     fixture_stop(&f);
 }
 
-/// Without setlocale() in the program, which a library cannot expect.
-static void engine__a_host_in_other_letters_is_asked_for_in_ascii_in_any_locale_regression_1(void **state) {
+/// This program does not call setlocale(), and the library must not depend on it.
+static void engine__a_non_ascii_host_is_sent_in_ascii_in_any_locale_regression_1(void **state) {
     const nc_connect_to here = {.to_host = nc_slice_of("127.0.0.1")};
     fixture f;
     (void)state;
@@ -43,13 +43,13 @@ static void engine__a_host_in_other_letters_is_asked_for_in_ascii_in_any_locale_
     fixture_script(&f, "/a", (nct_reply){.body = "ok", .body_length = 2});
     const char *url = fixture_text(&f, "http://b\xc3\xbc\x63her.example:%u/a", nct_server_port(f.server));
     const nc_request request = {.url = nc_slice_of(url), .connect_to = &here, .connect_to_count = 1};
-    assert_answered(fixture_send(&f, &request), 200, "ok");
+    assert_response(fixture_send(&f, &request), 200, "ok");
     expect_received(&f, 0, "GET /a HTTP/1.1\r\nHost: xn--bcher-kva.example:%u\r\n\r\n");
     fixture_stop(&f);
 }
 
-/// Reused handles send the URL of their own request.
-static void engine__each_request_asks_for_its_own_url(void **state) {
+/// A reused libcurl handle sends its new request's URL, not that of an earlier request.
+static void engine__each_request_sends_its_own_url(void **state) {
     static const struct {
         const char *path;
         const char *line; // NULL: rejected
@@ -84,7 +84,7 @@ static void engine__each_request_asks_for_its_own_url(void **state) {
             assert_ended(one, NC_ERR_BAD_URL, CURLE_URL_MALFORMAT, "");
             continue;
         }
-        assert_answered(one, 200, "ok");
+        assert_response(one, 200, "ok");
         assert_memory_equal(fixture_received(&f, sent++), rows[i].line, strlen(rows[i].line));
         if (nc_response_hop_count(one.response) == 2) {
             assert_memory_equal(fixture_received(&f, sent++), "GET /a?b HTTP/1.1\r\n", 19);
@@ -94,8 +94,8 @@ static void engine__each_request_asks_for_its_own_url(void **state) {
     fixture_stop(&f);
 }
 
-/// Without its zone the address is invalid for the system, which has no specific status. With it, there is no route
-/// or no listener.
+/// Without its zone, a link-local address is invalid for the system (no specific status). With the zone, the connection
+/// fails because there is no route or no listener.
 static void engine__the_zone_of_an_address_reaches_the_system(void **state) {
     fixture f;
     (void)state;
@@ -120,7 +120,7 @@ static void engine__every_method_arrives_as_it_is_spelled(void **state) {
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         nc_request request = fixture_request(&f, "/m");
         request.method = nc_slice_of(methods[i]);
-        assert_answered(fixture_send(&f, &request), 200, strcmp(methods[i], "HEAD") == 0 ? "" : "ok");
+        assert_response(fixture_send(&f, &request), 200, strcmp(methods[i], "HEAD") == 0 ? "" : "ok");
         bool has_length = i >= 1 && i <= 4 && i != 3; // RFC 9110, 8.6
         const char *expected = fixture_text(&f, "%s /m HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n%s\r\n", methods[i],
                                             nct_server_port(f.server), has_length ? "Content-Length: 0\r\n" : "");
@@ -130,7 +130,7 @@ static void engine__every_method_arrives_as_it_is_spelled(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__a_body_goes_with_any_method_and_brings_its_length_alone(void **state) {
+static void engine__a_body_is_sent_with_any_method_and_adds_only_its_length(void **state) {
     static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "GET", "SEARCH"};
     fixture f;
     (void)state;
@@ -140,7 +140,7 @@ static void engine__a_body_goes_with_any_method_and_brings_its_length_alone(void
         nc_request request = fixture_request(&f, "/b");
         request.method = nc_slice_of(methods[i]);
         request.body = nc_slice_of("a=1&b=2");
-        assert_answered(fixture_send(&f, &request), 200, "a=1&b=2");
+        assert_response(fixture_send(&f, &request), 200, "a=1&b=2");
         const char *expected = fixture_text(&f,
                                             "%s /b HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
                                             "Content-Length: 7\r\n\r\na=1&b=2",
@@ -150,7 +150,7 @@ static void engine__a_body_goes_with_any_method_and_brings_its_length_alone(void
     fixture_stop(&f);
 }
 
-static void engine__an_empty_body_is_sent_when_asked_for(void **state) {
+static void engine__an_empty_body_is_sent_on_request(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -158,16 +158,16 @@ static void engine__an_empty_body_is_sent_when_asked_for(void **state) {
     nc_request request = fixture_request(&f, "/e");
     request.method = nc_slice_of("POST");
     request.has_body = true;
-    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_response(fixture_send(&f, &request), 200, "");
     expect_received(&f, 0, "POST /e HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Length: 0\r\n\r\n");
     request.has_body = false;
     request.omits_zero_length = true;
-    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_response(fixture_send(&f, &request), 200, "");
     expect_received(&f, 1, "POST /e HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n");
     fixture_stop(&f);
 }
 
-static void engine__head_with_a_body_sends_it_and_awaits_none(void **state) {
+static void engine__head_with_a_body_sends_it_and_expects_none(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -176,10 +176,10 @@ static void engine__head_with_a_body_sends_it_and_awaits_none(void **state) {
     request.method = nc_slice_of("HEAD");
     request.body = nc_slice_of("question");
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "");
+    assert_response(one, 200, "");
     assert_field(one, "x-seen", "yes");
     expect_received(&f, 0, "HEAD /h HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Length: 8\r\n\r\nquestion");
-    assert_answered(fixture_get(&f, "/h"), 200, "ignored");
+    assert_response(fixture_get(&f, "/h"), 200, "ignored");
     fixture_stop(&f);
 }
 
@@ -207,7 +207,7 @@ static void engine__bodies_of_every_byte_and_many_lengths_arrive_exactly(void **
 
 /* --- header fields --- */
 
-static void engine__fields_keep_their_order_spelling_and_repetition(void **state) {
+static void engine__request_fields_preserve_order_spelling_and_repetition(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -220,14 +220,14 @@ static void engine__fields_keep_their_order_spelling_and_repetition(void **state
     nc_request request = fixture_request(&f, "/f");
     request.headers = headers;
     request.header_count = sizeof headers / sizeof *headers;
-    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_response(fixture_send(&f, &request), 200, "");
     expect_received(&f, 0,
                     "GET /f HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nx-b: 1\r\nX-A: two words\r\nx-B: 2\r\nX-Empty:\r\n"
                     "X-Colon: a: b; c\r\nX-B: \xc3\xa9\x80\x01\r\nAccept: a/b\r\nUser-Agent: me\r\n\r\n");
     fixture_stop(&f);
 }
 
-static void engine__fields_that_a_caller_may_set_himself_are_sent_once(void **state) {
+static void engine__fields_that_the_caller_sets_are_sent_once(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -241,7 +241,7 @@ static void engine__fields_that_a_caller_may_set_himself_are_sent_once(void **st
     request.body = nc_slice_of("body");
     request.headers = headers;
     request.header_count = sizeof headers / sizeof *headers;
-    assert_answered(fixture_send(&f, &request), 200, "body");
+    assert_response(fixture_send(&f, &request), 200, "body");
     const char *received = fixture_received(&f, 0);
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         const char *line =
@@ -260,7 +260,7 @@ static void engine__fields_that_a_caller_may_set_himself_are_sent_once(void **st
     fixture_stop(&f);
 }
 
-static void engine__the_largest_head_that_may_be_is_sent(void **state) {
+static void engine__the_largest_allowed_head_is_sent(void **state) {
     static char text[1008 << 10];
     fixture f;
     (void)state;
@@ -272,28 +272,28 @@ static void engine__the_largest_head_that_may_be_is_sent(void **state) {
     field.value = nc_slice_make(text, sizeof text - request.url.length - 1 - 4);
     request.headers = &field;
     request.header_count = 1;
-    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_response(fixture_send(&f, &request), 200, "");
     fixture_stop(&f);
 }
 
-static void engine__credentials_in_the_url_become_a_field_and_do_not_stay(void **state) {
+static void engine__credentials_in_the_url_become_a_field_and_leave_the_url(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     fixture_script(&f, "*", (nct_reply){0});
     nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "user:p%40ss@127.0.0.1", "/c"))};
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "");
+    assert_response(one, 200, "");
     assert_slice_equals(nc_response_url(one.response), fixture_url(&f, "/c"));
     assert_non_null(strstr(fixture_received(&f, 0), "\r\nAuthorization: Basic dXNlcjpwQHNz\r\n"));
-    assert_answered(fixture_get(&f, "/c"), 200, "");
+    assert_response(fixture_get(&f, "/c"), 200, "");
     assert_null(strstr(fixture_received(&f, 1), "uthorization"));
     fixture_stop(&f);
 }
 
 /* --- reuse of a handle --- */
 
-static void engine__nothing_of_one_request_is_left_for_the_next(void **state) {
+static void engine__options_of_one_request_do_not_leak_into_the_next(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -323,8 +323,8 @@ static void engine__nothing_of_one_request_is_left_for_the_next(void **state) {
     const char *expected = fixture_text(&f, "GET /p HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n", nct_server_port(f.server));
     for (size_t i = 0; i < 64; i++) {
         bool is_head = i % 8 == 1 || i % 8 == 2;
-        assert_answered(fixture_send(&f, &requests[i % 8]), 200, is_head ? "" : "ok");
-        assert_answered(fixture_send(&f, &plain), 200, "ok");
+        assert_response(fixture_send(&f, &requests[i % 8]), 200, is_head ? "" : "ok");
+        assert_response(fixture_send(&f, &plain), 200, "ok");
         assert_string_equal(fixture_received(&f, i * 2 + 1), expected);
     }
     nc_request other = {.url = nc_slice_of("http://elsewhere.invalid/x")};
@@ -347,12 +347,12 @@ static void engine__connect_to_changes_the_address_and_nothing_else(void **state
                           .connect_to = overrides,
                           .connect_to_count = sizeof overrides / sizeof *overrides};
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "ok");
+    assert_response(one, 200, "ok");
     assert_slice_equals(nc_response_url(one.response), "http://api.invalid:8080/x");
     assert_int_equal(nc_response_hop_at(one.response, 0).remote_port, port);
     assert_non_null(strstr(fixture_received(&f, 0), "Host: api.invalid:8080\r\n"));
     request.url = nc_slice_of("http://127.0.0.1:1/y");
-    assert_answered(fixture_send(&f, &request), 200, "ok");
+    assert_response(fixture_send(&f, &request), 200, "ok");
     assert_non_null(strstr(fixture_received(&f, 1), "Host: 127.0.0.1:1\r\n"));
     fixture_stop(&f);
 }
@@ -360,20 +360,20 @@ static void engine__connect_to_changes_the_address_and_nothing_else(void **state
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__plain_get_sends_host_alone),
-        harness_case(engine__a_host_in_other_letters_is_asked_for_in_ascii_in_any_locale_regression_1),
-        harness_case(engine__each_request_asks_for_its_own_url),
+        harness_case(engine__plain_get_sends_only_host),
+        harness_case(engine__a_non_ascii_host_is_sent_in_ascii_in_any_locale_regression_1),
+        harness_case(engine__each_request_sends_its_own_url),
         harness_case(engine__the_zone_of_an_address_reaches_the_system),
         harness_case(engine__every_method_arrives_as_it_is_spelled),
-        harness_case(engine__a_body_goes_with_any_method_and_brings_its_length_alone),
-        harness_case(engine__an_empty_body_is_sent_when_asked_for),
-        harness_case(engine__head_with_a_body_sends_it_and_awaits_none),
+        harness_case(engine__a_body_is_sent_with_any_method_and_adds_only_its_length),
+        harness_case(engine__an_empty_body_is_sent_on_request),
+        harness_case(engine__head_with_a_body_sends_it_and_expects_none),
         harness_case(engine__bodies_of_every_byte_and_many_lengths_arrive_exactly),
-        harness_case(engine__fields_keep_their_order_spelling_and_repetition),
-        harness_case(engine__fields_that_a_caller_may_set_himself_are_sent_once),
-        harness_case(engine__the_largest_head_that_may_be_is_sent),
-        harness_case(engine__credentials_in_the_url_become_a_field_and_do_not_stay),
-        harness_case(engine__nothing_of_one_request_is_left_for_the_next),
+        harness_case(engine__request_fields_preserve_order_spelling_and_repetition),
+        harness_case(engine__fields_that_the_caller_sets_are_sent_once),
+        harness_case(engine__the_largest_allowed_head_is_sent),
+        harness_case(engine__credentials_in_the_url_become_a_field_and_leave_the_url),
+        harness_case(engine__options_of_one_request_do_not_leak_into_the_next),
         harness_case(engine__connect_to_changes_the_address_and_nothing_else),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

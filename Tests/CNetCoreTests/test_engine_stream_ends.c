@@ -101,12 +101,12 @@ static const ending cut[] = {
 
 typedef enum timing { IN_ONE_PIECE, IN_TWO, FRAME_BY_FRAME } timing;
 
-typedef struct scene {
+typedef struct frame_case {
     const ending *row;
     timing pace;
-} scene;
+} frame_case;
 
-static void say(SSL *ssl, char *text, size_t *length) {
+static void flush_frames(SSL *ssl, char *text, size_t *length) {
     if (*length > 0) {
         (void)SSL_write(ssl, text, (int)*length);
     }
@@ -114,19 +114,20 @@ static void say(SSL *ssl, char *text, size_t *length) {
 }
 
 /// Sends the collected frames, and waits until the client has read them: it acknowledges a PING.
-static void say_and_wait(SSL *ssl, tls_frames *frames, char *text, size_t *length) {
+static void flush_and_wait(SSL *ssl, tls_frames *frames, char *text, size_t *length) {
     static const char ping[] = FRAME_HEAD("\x08", "\6", "\0", "\0") "-synced-";
     memcpy(text + *length, ping, sizeof ping - 1);
     *length += sizeof ping - 1;
-    say(ssl, text, length);
+    flush_frames(ssl, text, length);
     (void)tls_frames_find(frames, ssl, TLS_FRAME_PING);
 }
 
 static void end_connection(SSL *ssl, connection_end end) {
-    static const struct linger at_once = {.l_onoff = 1};
+    static const struct linger sends_body_immediately = {.l_onoff = 1};
     char rest[1024];
     if (end == RST) {
-        (void)setsockopt(SSL_get_fd(ssl), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        (void)setsockopt(SSL_get_fd(ssl), SOL_SOCKET, SO_LINGER, &sends_body_immediately,
+                         sizeof sends_body_immediately);
         SSL_set_quiet_shutdown(ssl, 1);
         return;
     }
@@ -142,7 +143,7 @@ static void end_connection(SSL *ssl, connection_end end) {
 
 static void serve(SSL *ssl, const tls_peer_connection *connection) {
     static const char front[] = SETTINGS OK_HEAD("\1");
-    const scene *at = connection->peer->ctx;
+    const frame_case *at = connection->peer->ctx;
     tls_frames frames = TLS_FRAMES_INIT;
     char text[1024];
     size_t length = sizeof front - 1;
@@ -152,12 +153,12 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
     memcpy(text, front, length);
     for (const piece *one = at->row->pieces; one < at->row->pieces + MAX_PIECES && one->bytes != NULL; one++) {
         if (at->pace == FRAME_BY_FRAME || (at->pace == IN_TWO && one == at->row->pieces + 1)) {
-            say_and_wait(ssl, &frames, text, &length);
+            flush_and_wait(ssl, &frames, text, &length);
         }
         memcpy(text + length, one->bytes, one->length);
         length += one->length;
     }
-    say(ssl, text, &length);
+    flush_frames(ssl, text, &length);
     end_connection(ssl, at->row->end);
 }
 
@@ -167,7 +168,7 @@ typedef struct security {
     const char *cipher;
 } security;
 
-static answer ask(fixture *f, const scene *at, const security *tls) {
+static answer send_request(fixture *f, const frame_case *at, const security *tls) {
     tls_peer peer = {.serve = serve, .members = "2", .ctx = (void *)at};
     tls_peer_start(&peer);
     assert_int_equal(SSL_CTX_set_max_proto_version(peer.context, tls->version), 1);
@@ -182,10 +183,10 @@ static answer ask(fixture *f, const scene *at, const security *tls) {
     return one;
 }
 
-static void expect_scene(const scene *at, const security *tls, bool is_whole) {
+static void expect_scene(const frame_case *at, const security *tls, bool is_whole) {
     fixture f;
     fixture_start_trusting_all(&f);
-    answer one = ask(&f, at, tls);
+    answer one = send_request(&f, at, tls);
     bool is_right =
         is_whole ? one.error.status == NC_OK && nc_slice_is_equal(nc_response_body(one.response), nc_slice_of("hi"))
                  : one.error.status != NC_OK;
@@ -202,24 +203,24 @@ static void expect_all(const ending *rows, size_t count, bool is_whole) {
         {TLS1_2_VERSION, "ECDHE-ECDSA-AES256-GCM-SHA384"},
     };
     for (size_t i = 0; i < count * 3; i++) {
-        const scene at = {&rows[i / 3], (timing)(i % 3)};
+        const frame_case at = {&rows[i / 3], (timing)(i % 3)};
         for (size_t tls = 0; tls < sizeof securities / sizeof *securities; tls++) {
             expect_scene(&at, &securities[tls], is_whole);
         }
     }
 }
 
-static void streams__a_body_with_its_end_is_whole_whatever_becomes_of_the_connection(void **state) {
+static void streams__a_body_with_end_stream_is_complete_however_the_connection_ends(void **state) {
     (void)state;
     expect_all(whole, sizeof whole / sizeof *whole, true);
 }
 
-static void streams__a_body_without_its_end_is_an_error_however_the_connection_ends(void **state) {
+static void streams__a_body_without_end_stream_is_an_error_however_the_connection_ends(void **state) {
     (void)state;
     expect_all(cut, sizeof cut / sizeof *cut, false);
 }
 
-static void streams__the_end_is_seen_with_each_cipher(void **state) {
+static void streams__end_stream_is_detected_with_each_cipher(void **state) {
     static const security securities[] = {
         {TLS1_3_VERSION, "TLS_AES_128_GCM_SHA256"},        {TLS1_3_VERSION, "TLS_AES_256_GCM_SHA384"},
         {TLS1_3_VERSION, "TLS_CHACHA20_POLY1305_SHA256"},  {TLS1_2_VERSION, "ECDHE-ECDSA-AES128-GCM-SHA256"},
@@ -228,8 +229,8 @@ static void streams__the_end_is_seen_with_each_cipher(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof securities / sizeof *securities; i++) {
         for (size_t pace = 0; pace < 3; pace++) {
-            expect_scene(&(scene){&whole[2], (timing)pace}, &securities[i], true);
-            expect_scene(&(scene){&cut[0], (timing)pace}, &securities[i], false);
+            expect_scene(&(frame_case){&whole[2], (timing)pace}, &securities[i], true);
+            expect_scene(&(frame_case){&cut[0], (timing)pace}, &securities[i], false);
         }
     }
 }
@@ -262,7 +263,7 @@ static void serve_with_new_keys(SSL *ssl, const tls_peer_connection *connection)
     end_connection(ssl, CLOSE_NOTIFY);
 }
 
-static void streams__the_end_is_seen_behind_new_keys_and_in_padded_records(void **state) {
+static void streams__end_stream_is_detected_after_a_key_update_and_in_padded_records(void **state) {
     fixture f;
     (void)state;
     fixture_start_trusting_all(&f);
@@ -281,13 +282,13 @@ static void streams__the_end_is_seen_behind_new_keys_and_in_padded_records(void 
 }
 
 /// The server's first frames may arrive together with the handshake, before the client has the keys.
-static void streams__the_end_is_seen_where_the_server_speaks_first(void **state) {
+static void streams__end_stream_is_detected_if_the_server_sends_first(void **state) {
     static const char early[] = FRAME_HEAD("\0", "\4", "\0", "\0");
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         fixture f;
         fixture_start_trusting_all(&f);
-        const scene at = {i == 0 ? &whole[0] : &cut[0], FRAME_BY_FRAME};
+        const frame_case at = {i == 0 ? &whole[0] : &cut[0], FRAME_BY_FRAME};
         tls_peer peer = {
             .serve = serve, .members = "2", .ctx = (void *)&at, .early = early, .early_length = sizeof early - 1};
         tls_peer_start(&peer);
@@ -300,17 +301,17 @@ static void streams__the_end_is_seen_where_the_server_speaks_first(void **state)
 }
 
 /// A cipher without frame inspection. HTTP/2 forbids it (RFC 9113, section 9.2.2), and libcurl accepts it.
-static void streams__without_a_length_and_with_another_cipher_are_an_error(void **state) {
+static void streams__a_body_without_length_over_an_unsupported_cipher_is_an_error(void **state) {
     static const security tls = {TLS1_2_VERSION, "ECDHE-ECDSA-AES128-SHA256"};
     fixture f;
     (void)state;
     fixture_start_trusting_all(&f);
-    assert_ended(ask(&f, &(scene){&whole[0], IN_ONE_PIECE}, &tls), NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
+    assert_ended(send_request(&f, &(frame_case){&whole[0], IN_ONE_PIECE}, &tls), NC_ERR_CUT_SHORT, CURLE_PARTIAL_FILE,
                  "without a length");
     fixture_stop(&f);
 }
 
-/// Streams of one connection are distinguished, and so are consecutive requests on it.
+/// Serves all requests of a connection. Every second response is reset before its END_STREAM.
 static void serve_many(SSL *ssl, const tls_peer_connection *connection) {
     tls_frames frames = TLS_FRAMES_INIT;
     (void)connection;
@@ -329,7 +330,7 @@ static void serve_many(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-static void streams__of_one_connection_have_each_their_own_end(void **state) {
+static void streams__each_stream_of_a_connection_has_its_own_end(void **state) {
     enum { REQUESTS = 40 };
     nc_transfer_id ids[REQUESTS];
     fixture f;
@@ -338,7 +339,7 @@ static void streams__of_one_connection_have_each_their_own_end(void **state) {
     tls_peer peer = {.serve = serve_many, .members = "2"};
     tls_peer_start(&peer);
     nc_request request = {.url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", peer.port))};
-    assert_answered(fixture_send(&f, &request), 200, "ok");               // stream 1
+    assert_response(fixture_send(&f, &request), 200, "ok");               // stream 1
     assert_int_not_equal(fixture_send(&f, &request).error.status, NC_OK); // stream 3 of the same connection
     for (size_t i = 0; i < REQUESTS; i++) {
         ids[i] = fixture_submit(&f, &request);
@@ -355,13 +356,13 @@ static void streams__of_one_connection_have_each_their_own_end(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(streams__a_body_with_its_end_is_whole_whatever_becomes_of_the_connection),
-        harness_case(streams__a_body_without_its_end_is_an_error_however_the_connection_ends),
-        harness_case(streams__the_end_is_seen_with_each_cipher),
-        harness_case(streams__the_end_is_seen_behind_new_keys_and_in_padded_records),
-        harness_case(streams__the_end_is_seen_where_the_server_speaks_first),
-        harness_case(streams__without_a_length_and_with_another_cipher_are_an_error),
-        harness_case(streams__of_one_connection_have_each_their_own_end),
+        harness_case(streams__a_body_with_end_stream_is_complete_however_the_connection_ends),
+        harness_case(streams__a_body_without_end_stream_is_an_error_however_the_connection_ends),
+        harness_case(streams__end_stream_is_detected_with_each_cipher),
+        harness_case(streams__end_stream_is_detected_after_a_key_update_and_in_padded_records),
+        harness_case(streams__end_stream_is_detected_if_the_server_sends_first),
+        harness_case(streams__a_body_without_length_over_an_unsupported_cipher_is_an_error),
+        harness_case(streams__each_stream_of_a_connection_has_its_own_end),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

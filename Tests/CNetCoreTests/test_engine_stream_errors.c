@@ -42,15 +42,15 @@ static const text errors[] = {
     TEXT("RST_STREAM on an idle stream", FRAME_HEAD("\4", "\3", "\0", "\x9") "\0\0\0\0"),
 };
 
-typedef struct scene {
+typedef struct error_case {
     const text *front;
     const text *error;
-    bool is_apart; // the error follows when the client has read the front
-} scene;
+    bool is_exclusive; // on an exclusive connection, the error is sent when the client has read the front
+} error_case;
 
 static void serve(SSL *ssl, const tls_peer_connection *connection) {
     static const char ping[] = FRAME_HEAD("\x08", "\6", "\0", "\0") "-synced-";
-    const scene *at = connection->peer->ctx;
+    const error_case *at = connection->peer->ctx;
     tls_frames frames = TLS_FRAMES_INIT;
     char bytes[256] = SETTINGS;
     size_t length = sizeof SETTINGS - 1;
@@ -59,7 +59,7 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
     }
     memcpy(bytes + length, at->front->bytes, at->front->length);
     length += at->front->length;
-    if (at->is_apart) {
+    if (at->is_exclusive) {
         memcpy(bytes + length, ping, sizeof ping - 1);
         (void)SSL_write(ssl, bytes, (int)(length + sizeof ping - 1));
         (void)tls_frames_find(&frames, ssl, TLS_FRAME_PING);
@@ -75,7 +75,7 @@ static bool is_timed_out(nc_status status) {
     return status == NC_ERR_TOTAL_TIMED_OUT || status == NC_ERR_IDLE_TIMED_OUT || status == NC_ERR_FIRST_BYTE_TIMED_OUT;
 }
 
-static void expect_error(const scene *at, const char *method) {
+static void expect_error(const error_case *at, const char *method) {
     fixture f;
     tls_peer peer = {.serve = serve, .members = "2", .ctx = (void *)at};
     fixture_start_trusting_all(&f);
@@ -87,27 +87,27 @@ static void expect_error(const scene *at, const char *method) {
     };
     nc_error err = fixture_send(&f, &request).error;
     if (err.status == NC_OK || is_timed_out(err.status)) {
-        fail_msg("%s, %s behind %s%s: %s (%s)", method, at->error->name, at->front->name, at->is_apart ? ", apart" : "",
-                 nc_status_name(err.status), err.message);
+        fail_msg("%s, %s behind %s%s: %s (%s)", method, at->error->name, at->front->name,
+                 at->is_exclusive ? ", apart" : "", nc_status_name(err.status), err.message);
     }
     fixture_stop(&f);
     tls_peer_stop(&peer);
 }
 
-static void streams__of_a_connection_with_an_error_end_at_once(void **state) {
+static void streams__a_connection_error_ends_its_stream_immediately(void **state) {
     static const char *const methods[] = {"GET", "POST"};
     (void)state;
     for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
         for (size_t k = 0; k < 2 * sizeof errors / sizeof *errors; k++) {
-            expect_error(&(scene){&fronts[i], &errors[k / 2], k % 2 != 0}, methods[(i + k / 2) % 2]);
+            expect_error(&(error_case){&fronts[i], &errors[k / 2], k % 2 != 0}, methods[(i + k / 2) % 2]);
         }
     }
 }
 
 enum { STREAMS = 3 };
 
-/// The error follows the first response and the heads of the others. libcurl sends the others on the connection only
-/// after the first response.
+/// Sends the first response, the heads of the others, and then the error. libcurl sends the other requests on this
+/// connection only after the first response.
 static void serve_several(SSL *ssl, const tls_peer_connection *connection) {
     const text *error = connection->peer->ctx;
     tls_frames frames = TLS_FRAMES_INIT;
@@ -117,7 +117,7 @@ static void serve_several(SSL *ssl, const tls_peer_connection *connection) {
     if (first < 0 || connection->index > 0) {
         return;
     }
-    tls_frames_answer(ssl, first);
+    tls_frames_respond(ssl, first);
     for (int i = 0; i < STREAMS; i++) {
         (void)tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
     }
@@ -126,7 +126,7 @@ static void serve_several(SSL *ssl, const tls_peer_connection *connection) {
     }
 }
 
-static void streams__that_share_a_connection_with_an_error_all_end(void **state) {
+static void streams__a_connection_error_ends_all_streams(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         fixture f;
@@ -139,7 +139,7 @@ static void streams__that_share_a_connection_with_an_error_all_end(void **state)
             .method = nc_slice_of("POST"),
             .limits = {.total_ms = 5000},
         };
-        assert_answered(fixture_send(&f, &request), 200, "hi");
+        assert_response(fixture_send(&f, &request), 200, "hi");
         for (size_t k = 0; k < STREAMS; k++) {
             ids[k] = fixture_submit(&f, &request);
         }
@@ -158,8 +158,8 @@ static void streams__that_share_a_connection_with_an_error_all_end(void **state)
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(streams__of_a_connection_with_an_error_end_at_once),
-        harness_case(streams__that_share_a_connection_with_an_error_all_end),
+        harness_case(streams__a_connection_error_ends_its_stream_immediately),
+        harness_case(streams__a_connection_error_ends_all_streams),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

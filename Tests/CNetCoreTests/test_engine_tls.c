@@ -30,9 +30,9 @@ static void engine__a_certificate_of_the_trusted_authority_is_accepted(void **st
     (void)state;
     fixture_start(&f, NCT_TLS_VALID);
     fixture_script(&f, "/t", (nct_reply){.body = "ok", .body_length = 2});
-    assert_answered(fixture_get(&f, "/t"), 200, "ok");
+    assert_response(fixture_get(&f, "/t"), 200, "ok");
     nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/t"))};
-    assert_answered(fixture_send(&f, &request), 200, "ok");
+    assert_response(fixture_send(&f, &request), 200, "ok");
     fixture_stop(&f);
 }
 
@@ -41,10 +41,10 @@ static void engine__bad_certificates_each_have_their_own_status(void **state) {
     expect_refusal(NCT_TLS_UNTRUSTED, NC_ERR_TLS_UNTRUSTED, CURLE_PEER_FAILED_VERIFICATION, "127.0.0.1:");
     expect_refusal(NCT_TLS_EXPIRED, NC_ERR_TLS_EXPIRED, CURLE_PEER_FAILED_VERIFICATION, "has expired");
     expect_refusal(NCT_TLS_NOT_YET_VALID, NC_ERR_TLS_NOT_YET_VALID, CURLE_PEER_FAILED_VERIFICATION, "not valid yet");
-    expect_refusal(NCT_TLS_WRONG_NAME, NC_ERR_TLS_NAME, CURLE_PEER_FAILED_VERIFICATION, "for another name");
+    expect_refusal(NCT_TLS_WRONG_NAME, NC_ERR_TLS_NAME, CURLE_PEER_FAILED_VERIFICATION, "for another host name");
 }
 
-static void engine__a_peer_that_speaks_no_tls_fails_the_handshake(void **state) {
+static void engine__a_peer_without_tls_fails_the_handshake(void **state) {
     fixture f;
     (void)state;
     expect_refusal(NCT_TLS_GARBAGE, NC_ERR_TLS_HANDSHAKE, CURLE_SSL_CONNECT_ERROR, "handshake failed");
@@ -65,11 +65,12 @@ static void expect_connected(answer one, uint16_t port) {
     assert_string_equal(hop.remote_address, "127.0.0.1");
     assert_int_equal(hop.remote_port, port);
     assert_true(hop.connected_ns >= hop.resolved_ns && hop.resolved_ns >= hop.started_ns && hop.started_ns > 0);
-    assert_true(hop.connected_ns <= hop.ended_ns + 1000000); // the end is read once per round of the loop
+    assert_true(hop.connected_ns <=
+                hop.ended_ns + 1000000); // the loop reads the clock for `ended_ns` once per iteration
     assert_int_equal(hop.secured_ns + hop.ready_ns + hop.first_byte_ns, 0);
 }
 
-static void engine__a_failed_handshake_tells_where_tcp_led_and_when(void **state) {
+static void engine__a_failed_handshake_reports_the_tcp_address_and_time(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_TLS_UNTRUSTED);
@@ -78,7 +79,7 @@ static void engine__a_failed_handshake_tells_where_tcp_led_and_when(void **state
     request.trust = fixture_trust(&f, &system);
     expect_connected(fixture_send(&f, &request), nct_server_port(f.server));
     fixture_stop(&f);
-    // A connection without a response has not failed to connect.
+    // If the peer accepts the connection and sends nothing, the connection has not failed.
     fixture_start(&f, NCT_PLAIN);
     request = fixture_request(&f, "/t");
     request.url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", nct_server_port(f.server)));
@@ -87,7 +88,7 @@ static void engine__a_failed_handshake_tells_where_tcp_led_and_when(void **state
     fixture_stop(&f);
 }
 
-static void engine__the_system_trusts_nobody_of_ours(void **state) {
+static void engine__the_system_roots_do_not_trust_the_test_authority(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_TLS_VALID);
@@ -109,18 +110,18 @@ static void engine__accepting_anything_accepts_every_certificate(void **state) {
         nc_request request = fixture_request(&f, "/t");
         nc_trust_options options = {.accepts_anything = true};
         request.trust = fixture_trust(&f, &options);
-        assert_answered(fixture_send(&f, &request), 200, "ok");
+        assert_response(fixture_send(&f, &request), 200, "ok");
         fixture_stop(&f);
     }
 }
 
-static void engine__the_lowest_version_is_kept(void **state) {
+static void engine__the_minimum_tls_version_is_enforced(void **state) {
     const nct_server_options old = {.identity = NCT_TLS_VALID, .is_tls_1_2_only = true};
     fixture f;
     (void)state;
     fixture_start_with(&f, &old, NULL);
     fixture_script(&f, "/t", (nct_reply){.body = "ok", .body_length = 2});
-    assert_answered(fixture_get(&f, "/t"), 200, "ok");
+    assert_response(fixture_get(&f, "/t"), 200, "ok");
     nc_trust_options options = {
         .roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_server_ca_pem(f.server)), .min_version = NC_TLS_1_3};
     nc_request request = fixture_request(&f, "/t");
@@ -151,14 +152,14 @@ static answer send_with_file(fixture *f, const char *path) {
     return fixture_send(f, &request);
 }
 
-static void engine__authorities_come_from_a_file(void **state) {
+static void engine__ca_certificates_are_read_from_a_file(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_TLS_VALID);
     fixture_script(&f, "/t", (nct_reply){.body = "ok", .body_length = 2});
     const char *pem = nct_server_ca_pem(f.server);
     const char *good = write_file(&f, fixture_text(&f, "# a comment\n%s\n%s", pem, pem));
-    assert_answered(send_with_file(&f, good), 200, "ok");
+    assert_response(send_with_file(&f, good), 200, "ok");
     unlink(good);
 
     const char *empty = write_file(&f, "");
@@ -182,7 +183,7 @@ static void engine__authorities_come_from_a_file(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__a_ca_file_that_appears_later_is_read_then(void **state) {
+static void engine__a_ca_file_that_appears_later_is_read(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_TLS_VALID);
@@ -194,19 +195,19 @@ static void engine__a_ca_file_that_appears_later_is_read_then(void **state) {
     assert_status(fixture_send(&f, &request).error.status, NC_ERR_TLS_ROOTS);
     const char *full = write_file(&f, nct_server_ca_pem(f.server));
     assert_int_equal(rename(full, path), 0);
-    assert_answered(fixture_send(&f, &request), 200, "ok");
+    assert_response(fixture_send(&f, &request), 200, "ok");
     unlink(path);
     fixture_stop(&f);
 }
 
-static void engine__plain_requests_do_not_need_authorities(void **state) {
+static void engine__plain_requests_need_no_ca_certificates(void **state) {
     nc_trust_options options = {.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of("/nonexistent/ca.pem")};
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     nc_request request = fixture_request(&f, "/none");
     request.trust = fixture_trust(&f, &options);
-    assert_answered(fixture_send(&f, &request), 404, "");
+    assert_response(fixture_send(&f, &request), 404, "");
     fixture_stop(&f);
 }
 
@@ -227,28 +228,28 @@ static void engine__two_policies_never_share_a_connection(void **state) {
     nc_trust_options options = {.accepts_anything = true};
     careless.trust = fixture_trust(&f, &options);
 
-    assert_answered(fixture_send(&f, &careless), 200, "ok");
+    assert_response(fixture_send(&f, &careless), 200, "ok");
     assert_int_equal(nct_server_connection_count(f.server), 1);
-    assert_answered(fixture_send(&f, &request), 200, "ok");
+    assert_response(fixture_send(&f, &request), 200, "ok");
     assert_int_equal(nct_server_connection_count(f.server), 2);
     for (size_t i = 0; i < 3; i++) {
         // Pooled connections and sessions of another policy are not used.
         assert_status(fixture_send(&f, &distrusting).error.status, NC_ERR_TLS_UNTRUSTED);
         assert_int_equal(nct_server_connection_count(f.server), 3 + i);
-        assert_answered(fixture_send(&f, &request), 200, "ok");
-        assert_answered(fixture_send(&f, &careless), 200, "ok");
+        assert_response(fixture_send(&f, &request), 200, "ok");
+        assert_response(fixture_send(&f, &careless), 200, "ok");
         assert_int_equal(nct_server_connection_count(f.server), 3 + i);
     }
     // An equal new policy counts as the same policy.
     request.trust = fixture_trust_of(&f, f.server);
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "ok");
+    assert_response(one, 200, "ok");
     assert_true(nc_response_hop_at(one.response, 0).is_reused);
     fixture_stop(&f);
     nct_server_stop(stranger);
 }
 
-static void engine__a_redirect_keeps_the_policy_of_its_request(void **state) {
+static void engine__a_redirect_uses_the_policy_of_its_request(void **state) {
     fixture f;
     nct_server *stranger;
     const nct_server_options tls = {.identity = NCT_TLS_VALID};
@@ -264,7 +265,7 @@ static void engine__a_redirect_keeps_the_policy_of_its_request(void **state) {
     nct_server_stop(stranger);
 }
 
-static void engine__more_policies_than_lanes_all_work(void **state) {
+static void engine__more_policies_than_pools_all_work(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_TLS_VALID);
@@ -274,7 +275,7 @@ static void engine__more_policies_than_lanes_all_work(void **state) {
         nc_trust_options options = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(pem)};
         nc_request request = fixture_request(&f, "/t");
         request.trust = fixture_trust(&f, &options);
-        assert_answered(fixture_send(&f, &request), 200, "ok");
+        assert_response(fixture_send(&f, &request), 200, "ok");
     }
     fixture_stop(&f);
 }
@@ -307,7 +308,7 @@ static void engine__the_environment_changes_nothing(void **state) {
         for (size_t i = 0; i < 9; i++) {
             assert_int_equal(setenv(names[i], i < 3 ? ca : "http://127.0.0.1:1", 1), 0);
         }
-        assert_answered(fixture_get(&f, "/t"), 200, "ok");
+        assert_response(fixture_get(&f, "/t"), 200, "ok");
         nc_trust_options system = {0};
         nc_request request = fixture_request(&f, "/t");
         request.trust = fixture_trust(&f, &system);
@@ -326,7 +327,7 @@ static void engine__the_environment_changes_nothing(void **state) {
 }
 
 /// RFC 9112, section 9.8: an attacker could close the connection and so truncate a body without another end.
-static void engine__a_body_that_ends_without_close_notify_is_cut_short_regression_1(void **state) {
+static void engine__a_body_that_ends_without_close_notify_is_truncated_regression_1(void **state) {
     static const char reply[] = "HTTP/1.1 200 OK\r\nX-Length: none\r\n\r\nabcdef";
     static const size_t cuts[] = {sizeof reply - 7, sizeof reply - 4, sizeof reply - 1};
     (void)state;
@@ -346,11 +347,11 @@ static void engine__a_body_that_ends_without_close_notify_is_cut_short_regressio
         scripted.ending = NCT_CLOSE;
         fixture_script(&f, "/t", scripted);
         answer whole = fixture_get(&f, "/t");
-        assert_answered(whole, 200, "abcdef");
+        assert_response(whole, 200, "abcdef");
         assert_true(nc_response_is_close_delimited(whole.response));
         // A body with a length does not need it.
         fixture_script(&f, "/l", (nct_reply){.body = "abc", .body_length = 3, .ending = NCT_TRUNCATE});
-        assert_answered(fixture_get(&f, "/l"), 200, "abc");
+        assert_response(fixture_get(&f, "/l"), 200, "abc");
         fixture_stop(&f);
     }
 }
@@ -360,19 +361,19 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(engine__a_certificate_of_the_trusted_authority_is_accepted),
         harness_case(engine__bad_certificates_each_have_their_own_status),
-        harness_case(engine__a_peer_that_speaks_no_tls_fails_the_handshake),
-        harness_case(engine__a_failed_handshake_tells_where_tcp_led_and_when),
-        harness_case(engine__the_system_trusts_nobody_of_ours),
+        harness_case(engine__a_peer_without_tls_fails_the_handshake),
+        harness_case(engine__a_failed_handshake_reports_the_tcp_address_and_time),
+        harness_case(engine__the_system_roots_do_not_trust_the_test_authority),
         harness_case(engine__accepting_anything_accepts_every_certificate),
-        harness_case(engine__the_lowest_version_is_kept),
-        harness_case(engine__authorities_come_from_a_file),
-        harness_case(engine__a_ca_file_that_appears_later_is_read_then),
-        harness_case(engine__plain_requests_do_not_need_authorities),
+        harness_case(engine__the_minimum_tls_version_is_enforced),
+        harness_case(engine__ca_certificates_are_read_from_a_file),
+        harness_case(engine__a_ca_file_that_appears_later_is_read),
+        harness_case(engine__plain_requests_need_no_ca_certificates),
         harness_case(engine__two_policies_never_share_a_connection),
-        harness_case(engine__a_redirect_keeps_the_policy_of_its_request),
-        harness_case(engine__more_policies_than_lanes_all_work),
+        harness_case(engine__a_redirect_uses_the_policy_of_its_request),
+        harness_case(engine__more_policies_than_pools_all_work),
         harness_case(engine__the_environment_changes_nothing),
-        harness_case(engine__a_body_that_ends_without_close_notify_is_cut_short_regression_1),
+        harness_case(engine__a_body_that_ends_without_close_notify_is_truncated_regression_1),
     };
     return cmocka_run_group_tests(cases, set_key_log, remove_key_log);
 }

@@ -23,7 +23,7 @@ static void serve(SSL *ssl, const tls_peer_connection *connection) {
 static nc_hop_metrics hop_of(fixture *f, const tls_peer *peer) {
     nc_request request = {.url = nc_slice_of(fixture_text(f, "https://127.0.0.1:%u/", peer->port))};
     answer one = fixture_send(f, &request);
-    assert_answered(one, 200, "hi");
+    assert_response(one, 200, "hi");
     return nc_response_hop_at(one.response, 0);
 }
 
@@ -43,7 +43,7 @@ static void engine__the_preferred_group_of_openssl_is_negotiated(void **state) {
     fixture_stop(&f);
 }
 
-static void engine__the_preferred_group_is_negotiated_with_the_scripted_server(void **state) {
+static void engine__the_preferred_group_is_negotiated_with_the_test_server(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_TLS_VALID);
@@ -113,7 +113,7 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(engine__the_preferred_group_of_openssl_is_negotiated),
-        harness_case(engine__the_preferred_group_is_negotiated_with_the_scripted_server),
+        harness_case(engine__the_preferred_group_is_negotiated_with_the_test_server),
         harness_case(engine__a_hop_names_the_group_that_the_server_selects),
         harness_case(engine__a_resumed_session_names_its_group),
         harness_case(engine__the_hybrid_group_is_not_used_before_tls_1_3),

@@ -30,7 +30,7 @@ static nc_trust *trust_both(fixture *f, const nct_proxy *proxy) {
     return fixture_trust(f, &options);
 }
 
-static void engine__an_https_proxy_is_checked_like_a_server(void **state) {
+static void engine__an_https_proxy_is_verified_like_a_server(void **state) {
     static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -47,16 +47,16 @@ static void engine__an_https_proxy_is_checked_like_a_server(void **state) {
         answer one = fixture_send(&f, &request);
         assert_status(one.error.status, NC_ERR_TLS_UNTRUSTED);
         assert_non_null(strstr(one.error.message, fixture_text(&f, ":%u", nct_proxy_port(proxy))));
-        assert_int_equal(nct_proxy_request_count(proxy), 0); // and so it received nothing
+        assert_int_equal(nct_proxy_request_count(proxy), 0); // it received nothing
         request.trust = trust_both(&f, proxy);
-        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_response(fixture_send(&f, &request), 200, "through");
         assert_int_equal(nct_proxy_tunnel_count(proxy), i);
         fixture_stop(&f);
         nct_proxy_stop(proxy);
     }
 }
 
-static void engine__a_bad_certificate_of_a_proxys_says_what_is_bad(void **state) {
+static void engine__a_proxys_bad_certificate_is_explained(void **state) {
     static const struct {
         nct_identity identity;
         nc_status status;
@@ -84,7 +84,7 @@ static void engine__a_bad_certificate_of_a_proxys_says_what_is_bad(void **state)
 
 /* --- SOCKS --- */
 
-static void engine__socks5_leads_to_plain_and_secure_servers(void **state) {
+static void engine__socks5_connects_to_plain_and_secure_servers(void **state) {
     static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
     static const char *const schemes[] = {"socks5", "socks5h"};
     (void)state;
@@ -97,7 +97,7 @@ static void engine__socks5_leads_to_plain_and_secure_servers(void **state) {
         fixture_script(&f, "/p", (nct_reply){.body = "through", .body_length = 7});
         nc_proxy settings = proxy_at(&f, schemes[i % 2], "127.0.0.1", proxy);
         nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/p")), .proxy = &settings};
-        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_response(fixture_send(&f, &request), 200, "through");
         assert_int_equal(nct_proxy_tunnel_count(proxy), 1);
         // The h selects name resolution by the proxy.
         assert_int_equal(nct_proxy_name_count(proxy), i % 2);
@@ -108,7 +108,7 @@ static void engine__socks5_leads_to_plain_and_secure_servers(void **state) {
     }
 }
 
-static void engine__socks5_credentials_are_shown_to_the_proxy_alone(void **state) {
+static void engine__socks5_credentials_are_sent_only_to_the_proxy(void **state) {
     fixture f;
     nct_proxy *proxy = NULL;
     (void)state;
@@ -119,23 +119,23 @@ static void engine__socks5_credentials_are_shown_to_the_proxy_alone(void **state
     nc_proxy settings = proxy_at(&f, "socks5h", "127.0.0.1", proxy);
     nc_request request = fixture_request(&f, "/p");
     request.proxy = &settings;
-    assert_status(fixture_send(&f, &request).error.status, NC_ERR_PROXY); // without
+    assert_status(fixture_send(&f, &request).error.status, NC_ERR_PROXY); // without credentials
     settings.credentials = user(NC_AUTH_BASIC, "us", "wrong");
     assert_status(fixture_send(&f, &request).error.status, NC_ERR_PROXY);
     assert_int_equal(nct_server_connection_count(f.server), 0);
     settings.credentials = user(NC_AUTH_BASIC, "us", "pw");
-    assert_answered(fixture_send(&f, &request), 200, "through");
+    assert_response(fixture_send(&f, &request), 200, "through");
     assert_null(strstr(fixture_received(&f, 0), "uthorization"));
     // A request without credentials must not use the connection of another user.
     settings.credentials = (nc_credentials){0};
     assert_status(fixture_send(&f, &request).error.status, NC_ERR_PROXY);
     settings.url = nc_slice_of(fixture_text(&f, "socks5h://us:pw@127.0.0.1:%u", nct_proxy_port(proxy)));
-    assert_answered(fixture_send(&f, &request), 200, "through");
+    assert_response(fixture_send(&f, &request), 200, "through");
     fixture_stop(&f);
     nct_proxy_stop(proxy);
 }
 
-static void engine__a_socks5_refusal_is_an_error_of_the_proxys_in_its_words(void **state) {
+static void engine__a_socks5_rejection_is_a_proxy_error_with_its_reason(void **state) {
     static const struct {
         uint8_t reply;
         const char *words;
@@ -145,10 +145,10 @@ static void engine__a_socks5_refusal_is_an_error_of_the_proxys_in_its_words(void
         {3, "it reports that the network is unreachable (3)"},
         {4, "it reports that the host is unreachable (4)"},
         {5, "it reports that the host refused the connection (5)"},
-        {6, "it reports that the time to live ran out (6)"},
-        {7, "it does not connect to anybody (7)"},
-        {8, "it does not take this kind of address (8)"},
-        {9, "(9)"}, // undefined by any RFC, in libcurl's words
+        {6, "it reports that the time to live expired (6)"},
+        {7, "it does not support the CONNECT command (7)"},
+        {8, "it does not support this address type (8)"},
+        {9, "(9)"}, // not defined by any RFC: libcurl's text
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -172,7 +172,7 @@ static void engine__a_socks5_refusal_is_an_error_of_the_proxys_in_its_words(void
     nc_proxy settings = {.choice = NC_PROXY_URL,
                          .url = nc_slice_of(fixture_text(&f, "socks5://127.0.0.1:%u", nct_server_port(f.server)))};
     nc_request request = {.url = nc_slice_of("http://127.0.0.1:9/"), .proxy = &settings};
-    request.limits.connect_ms = 300; // silence counts as too slow
+    request.limits.connect_ms = 300; // libcurl may wait for more bytes of a greeting
     nc_status status = fixture_send(&f, &request).error.status;
     assert_true(status == NC_ERR_PROXY || status == NC_ERR_CONNECT_TIMED_OUT);
     fixture_stop(&f);
@@ -188,7 +188,7 @@ static void set_proxies(const char *value) {
     }
 }
 
-static void engine__the_environments_proxies_count_only_where_they_are_asked_for(void **state) {
+static void engine__the_environments_proxies_are_used_only_if_enabled(void **state) {
     static const nct_identity identities[] = {NCT_PLAIN, NCT_TLS_VALID};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -201,20 +201,20 @@ static void engine__the_environments_proxies_count_only_where_they_are_asked_for
         const nc_proxy none = {.choice = NC_PROXY_NONE};
         const nc_proxy environment = {.choice = NC_PROXY_ENVIRONMENT};
         nc_request request = fixture_request(&f, "/p");
-        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_response(fixture_send(&f, &request), 200, "through");
         request.proxy = &none;
-        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_response(fixture_send(&f, &request), 200, "through");
         assert_int_equal(nct_proxy_connection_count(decoy), 0);
         request.proxy = &environment;
-        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_response(fixture_send(&f, &request), 200, "through");
         assert_int_equal(nct_proxy_request_count(decoy), 1);
         assert_int_equal(setenv("no_proxy", "127.0.0.1", 1), 0);
-        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_response(fixture_send(&f, &request), 200, "through");
         assert_int_equal(nct_proxy_request_count(decoy), 1);
         // An exception in the environment does not apply to an explicit proxy.
         const nc_proxy chosen = proxy_at(&f, "http", "127.0.0.1", decoy);
         request.proxy = &chosen;
-        assert_answered(fixture_send(&f, &request), 200, "through");
+        assert_response(fixture_send(&f, &request), 200, "through");
         size_t through = nct_server_request_connection(f.server, 2);
         assert_int_not_equal(nct_server_request_connection(f.server, 3), through);
         assert_int_equal(nct_server_request_connection(f.server, 4), through);
@@ -225,8 +225,18 @@ static void engine__the_environments_proxies_count_only_where_they_are_asked_for
     }
 }
 
-static void engine__what_a_request_says_to_the_environments_proxy_makes_a_tunnel_for_nobody_else(void **state) {
-    static const char *const said[] = {"one", "one", "another", NULL};
+static void engine__a_tunnel_is_shared_only_by_requests_with_equal_proxy_fields_and_credentials(void **state) {
+    static const struct {
+        const char *field;
+        const char *user;
+        uint32_t schemes;
+        size_t tunnels;
+    } rows[] = {{"one", "", 0, 1},
+                {"one", "", 0, 1},
+                {"another", "", 0, 2},
+                {NULL, "", 0, 3},
+                {NULL, "me", NC_AUTH_BASIC, 4},
+                {NULL, "me", NC_AUTH_DIGEST, 5}};
     fixture f;
     nct_proxy *proxy = NULL;
     (void)state;
@@ -234,21 +244,25 @@ static void engine__what_a_request_says_to_the_environments_proxy_makes_a_tunnel
     fixture_start(&f, NCT_TLS_VALID);
     fixture_script(&f, "/p", (nct_reply){.body = "through", .body_length = 7});
     set_proxies(fixture_text(&f, "http://127.0.0.1:%u", nct_proxy_port(proxy)));
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-        const nc_header who = {nc_slice_of("X-Who"), nc_slice_of(said[i])};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const nc_header who = {nc_slice_of("X-Who"), nc_slice_of(rows[i].field)};
         const nc_proxy environment = {
-            .choice = NC_PROXY_ENVIRONMENT, .headers = &who, .header_count = said[i] != NULL ? 1 : 0};
+            .choice = NC_PROXY_ENVIRONMENT,
+            .headers = &who,
+            .header_count = rows[i].field != NULL ? 1 : 0,
+            .credentials = {.schemes = rows[i].schemes, .user = nc_slice_of(rows[i].user)},
+        };
         nc_request request = fixture_request(&f, "/p");
         request.proxy = &environment;
-        assert_answered(fixture_send(&f, &request), 200, "through");
-        assert_int_equal(nct_proxy_tunnel_count(proxy), i == 0 ? 1 : i);
+        assert_response(fixture_send(&f, &request), 200, "through");
+        assert_int_equal(nct_proxy_tunnel_count(proxy), rows[i].tunnels);
     }
     set_proxies(NULL);
     fixture_stop(&f);
     nct_proxy_stop(proxy);
 }
 
-static void engine__a_netrc_in_the_home_directory_is_not_read_unasked(void **state) {
+static void engine__the_netrc_in_the_home_directory_is_not_read_by_default(void **state) {
     char home[] = "/tmp/netcore-home-XXXXXX";
     char path[64];
     const char *before = getenv("HOME");
@@ -291,7 +305,7 @@ static void write_netrc(char *path, const char *text) {
     assert_int_equal(close(fd), 0);
 }
 
-static void engine__a_netrc_answers_a_digests_challenge_where_the_request_names_nobody(void **state) {
+static void engine__netrc_credentials_answer_a_digest_challenge_of_a_request_without_user(void **state) {
     static const char field[] = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n";
     const nct_reply replies[] = {{.status = 401, .headers = field}, {.body = "in", .body_length = 2}};
     char path[] = "/tmp/netcore-netrc-XXXXXX";
@@ -303,7 +317,7 @@ static void engine__a_netrc_answers_a_digests_challenge_where_the_request_names_
         assert_int_equal(nct_server_script_sequence(f.server, "/d", replies, 2), 0);
         nc_request request = fixture_request(&f, "/d");
         request.credentials.schemes = schemes;
-        assert_answered(fixture_send(&f, &request), 200, "in");
+        assert_response(fixture_send(&f, &request), 200, "in");
         assert_null(strstr(fixture_received(&f, 0), "uthorization"));
         assert_non_null(strstr(fixture_received(&f, 1), "\r\nAuthorization: Digest username=\"us\","));
         // Explicit credentials with another name do not match the file's entry.
@@ -315,7 +329,7 @@ static void engine__a_netrc_answers_a_digests_challenge_where_the_request_names_
     assert_int_equal(unlink(path), 0);
 }
 
-static void engine__a_netrc_that_is_malformed_is_an_error_of_that_file(void **state) {
+static void engine__a_malformed_netrc_is_a_file_error(void **state) {
     char path[] = "/tmp/netcore-netrc-XXXXXX";
     (void)state;
     write_netrc(path, "machine 127.0.0.1 login \"us password canary\n");
@@ -334,7 +348,7 @@ static void engine__a_netrc_that_is_malformed_is_an_error_of_that_file(void **st
 }
 
 /// libcurl 7.88 ignores a longer line, and would send the request without its credentials.
-static void engine__a_netrc_line_that_libcurl_would_ignore_is_an_error_of_that_file(void **state) {
+static void engine__a_netrc_line_that_libcurl_would_ignore_is_a_file_error(void **state) {
     enum { LONGEST = 4094 };
     static const struct {
         const char *before;
@@ -384,22 +398,22 @@ static void engine__a_netrc_line_that_libcurl_would_ignore_is_an_error_of_that_f
 }
 
 /// The engine checks the file at its start; libcurl opens it for each request.
-static void engine__a_netrc_that_becomes_a_pipe_holds_nobody_up(void **state) {
+static void engine__a_netrc_that_becomes_a_pipe_does_not_block(void **state) {
     char path[] = "/tmp/netcore-netrc-XXXXXX";
     (void)state;
     write_netrc(path, "machine 127.0.0.1 login us password one\n");
     fixture f;
     fixture_start_with(&f, NULL, &(nc_engine_options){.uses_netrc = true, .netrc_file = nc_slice_of(path)});
     fixture_script(&f, "/", (nct_reply){.body = "hi", .body_length = 2});
-    assert_answered(fixture_get(&f, "/"), 200, "hi");
+    assert_response(fixture_get(&f, "/"), 200, "hi");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0); // without a writer
     assert_ended(fixture_get(&f, "/"), NC_ERR_FILE, EINVAL, path);
     nc_request request = fixture_request(&f, "/");
     request.credentials = user(NC_AUTH_BASIC, "me", "two"); // the file does not apply
-    assert_answered(fixture_send(&f, &request), 200, "hi");
+    assert_response(fixture_send(&f, &request), 200, "hi");
     assert_int_equal(unlink(path), 0);
-    assert_ended(fixture_get(&f, "/"), NC_ERR_FILE, ENOENT, path); // never sent silently without the file's name
+    assert_ended(fixture_get(&f, "/"), NC_ERR_FILE, ENOENT, path); // not sent without the credentials
     assert_int_equal(nct_server_request_count(f.server), 2);
     fixture_stop(&f);
 }
@@ -423,7 +437,7 @@ static size_t take_greeting(int listener, uint8_t methods[255]) {
 
 /// SOCKS5 sends a password in plain text, and a ticket identifies the user. Each is offered only if the credentials
 /// allow it.
-static void engine__a_socks_proxy_is_offered_what_the_credentials_allow(void **state) {
+static void engine__a_socks_proxy_is_offered_the_methods_that_the_credentials_allow(void **state) {
     static const struct {
         const char *userinfo;
         uint32_t schemes;
@@ -468,19 +482,19 @@ static void engine__a_socks_proxy_is_offered_what_the_credentials_allow(void **s
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(engine__an_https_proxy_is_checked_like_a_server),
-        harness_case(engine__a_bad_certificate_of_a_proxys_says_what_is_bad),
-        harness_case(engine__socks5_leads_to_plain_and_secure_servers),
-        harness_case(engine__socks5_credentials_are_shown_to_the_proxy_alone),
-        harness_case(engine__a_socks5_refusal_is_an_error_of_the_proxys_in_its_words),
-        harness_case(engine__the_environments_proxies_count_only_where_they_are_asked_for),
-        harness_case(engine__what_a_request_says_to_the_environments_proxy_makes_a_tunnel_for_nobody_else),
-        harness_case(engine__a_netrc_in_the_home_directory_is_not_read_unasked),
-        harness_case(engine__a_netrc_answers_a_digests_challenge_where_the_request_names_nobody),
-        harness_case(engine__a_netrc_that_is_malformed_is_an_error_of_that_file),
-        harness_case(engine__a_netrc_line_that_libcurl_would_ignore_is_an_error_of_that_file),
-        harness_case(engine__a_netrc_that_becomes_a_pipe_holds_nobody_up),
-        harness_case(engine__a_socks_proxy_is_offered_what_the_credentials_allow),
+        harness_case(engine__an_https_proxy_is_verified_like_a_server),
+        harness_case(engine__a_proxys_bad_certificate_is_explained),
+        harness_case(engine__socks5_connects_to_plain_and_secure_servers),
+        harness_case(engine__socks5_credentials_are_sent_only_to_the_proxy),
+        harness_case(engine__a_socks5_rejection_is_a_proxy_error_with_its_reason),
+        harness_case(engine__the_environments_proxies_are_used_only_if_enabled),
+        harness_case(engine__a_tunnel_is_shared_only_by_requests_with_equal_proxy_fields_and_credentials),
+        harness_case(engine__the_netrc_in_the_home_directory_is_not_read_by_default),
+        harness_case(engine__netrc_credentials_answer_a_digest_challenge_of_a_request_without_user),
+        harness_case(engine__a_malformed_netrc_is_a_file_error),
+        harness_case(engine__a_netrc_line_that_libcurl_would_ignore_is_a_file_error),
+        harness_case(engine__a_netrc_that_becomes_a_pipe_does_not_block),
+        harness_case(engine__a_socks_proxy_is_offered_the_methods_that_the_credentials_allow),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -8,7 +8,7 @@ static nc_slice text(const char *bytes) {
 }
 
 /// Writes "name=value" with a space after each. The values of an array in one piece are separated by '|'.
-static nc_status note(void *ctx, nc_slice name, const nc_params_item *value, nc_error *err) {
+static nc_status write_pair(void *ctx, nc_slice name, const nc_params_item *value, nc_error *err) {
     (void)err;
     nc_buf *out = ctx;
     nc_params_digits digits;
@@ -28,6 +28,7 @@ static nc_status note(void *ctx, nc_slice name, const nc_params_item *value, nc_
     return nc_buf_status(out);
 }
 
+/// Returns this tree, in which [] is an array, {} an object and <> a set:
 /// families [father, mother], name, phone {mobile, home}, nums <2, 1>, deep {list [[x] {y}] , empty {}, none []}
 static nc_params sample(void) {
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
@@ -67,7 +68,7 @@ static void add_deep(nc_params *params) {
 static void assert_flat(const nc_params *params, nc_flatten_options options, const char *expected) {
     nc_buf out = nc_buf_init(1 << 16);
     nc_error err;
-    assert_status(nc_params_flatten(params, &options, note, &out, &err), NC_OK);
+    assert_status(nc_params_flatten(params, &options, write_pair, &out, &err), NC_OK);
     assert_status(err.status, NC_OK);
     assert_slice_equals(nc_buf_slice(&out), expected);
     nc_buf_deinit(&out);
@@ -80,13 +81,13 @@ static void flatten__names_values_by_brackets_and_sorts_them(void **state) {
         "families[]=father families[]=mother name=bang nums=1 nums=2 phone[home]=xx phone[mobile]=xx ";
     assert_flat(&params, (nc_flatten_options){0}, expected);
     nc_buf out = nc_buf_init(1 << 16);
-    assert_status(nc_params_flatten(&params, NULL, note, &out, NULL), NC_OK);
+    assert_status(nc_params_flatten(&params, NULL, write_pair, &out, NULL), NC_OK);
     assert_slice_equals(nc_buf_slice(&out), expected);
     nc_buf_deinit(&out);
     nc_params_deinit(&params);
 }
 
-static void flatten__keeps_the_order_when_asked(void **state) {
+static void flatten__preserves_the_order_on_request(void **state) {
     (void)state;
     nc_params params = sample();
     assert_flat(&params, (nc_flatten_options){.order = NC_ORDER_AS_GIVEN},
@@ -109,7 +110,7 @@ static void flatten__names_arrays_in_every_style(void **state) {
     nc_params_deinit(&params);
 }
 
-static void flatten__hands_on_arrays_to_be_joined(void **state) {
+static void flatten__passes_arrays_to_be_joined_to_the_visitor(void **state) {
     (void)state;
     nc_params params = sample();
     assert_flat(&params, (nc_flatten_options){.arrays = NC_ARRAYS_COMMA},
@@ -121,23 +122,23 @@ static void flatten__hands_on_arrays_to_be_joined(void **state) {
 static void assert_refused(const nc_params *params, nc_flatten_options options, const char *message, int64_t offset) {
     nc_buf out = nc_buf_init(1 << 16);
     nc_error err;
-    assert_status(nc_params_flatten(params, &options, note, &out, &err), NC_ERR_BAD_PARAMETER);
+    assert_status(nc_params_flatten(params, &options, write_pair, &out, &err), NC_ERR_BAD_PARAMETER);
     assert_status(err.status, NC_ERR_BAD_PARAMETER);
     assert_string_equal(err.message, message);
     assert_int_equal(err.offset, offset);
     nc_buf_deinit(&out);
 }
 
-static void flatten__refuses_to_join_containers(void **state) {
+static void flatten__rejects_joining_containers(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     add_deep(&params);
     assert_refused(&params, (nc_flatten_options){.arrays = NC_ARRAYS_COMMA},
-                   "'deep[list]': an array that holds containers cannot be joined by commas", -1);
+                   "'deep[list]': an array that contains arrays or objects cannot be joined by commas", -1);
     nc_params_deinit(&params);
 }
 
-static void flatten__names_the_key_of_what_is_not_utf8(void **state) {
+static void flatten__names_the_key_of_invalid_utf8(void **state) {
     (void)state;
     const char *surrogate = "ab\xED\xA0\x80";
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
@@ -159,7 +160,7 @@ static void flatten__names_the_key_of_what_is_not_utf8(void **state) {
     nc_params_deinit(&params);
 }
 
-static void flatten__refuses_numbers_that_are_none(void **state) {
+static void flatten__rejects_nan_and_infinity(void **state) {
     (void)state;
     static const char *const bad[] = {"",   "-",   "+1",  "01",  "1.",   ".5",    "1e",   "1e+", "0x1",  " 1",
                                       "1 ", "1,5", "NaN", "-01", "1.e1", "1e1.5", "1..2", "--1", "1e--1"};
@@ -168,7 +169,7 @@ static void flatten__refuses_numbers_that_are_none(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         nc_params_reset(&params, NC_PARAMS_OBJECT);
         nc_params_add_number(&params, text("n"), text(bad[i]));
-        assert_refused(&params, (nc_flatten_options){0}, "'n': the number is none", 0);
+        assert_refused(&params, (nc_flatten_options){0}, "'n': the number is not valid", 0);
     }
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         nc_params_reset(&params, NC_PARAMS_OBJECT);
@@ -186,42 +187,42 @@ static void flatten__refuses_numbers_that_are_none(void **state) {
     nc_params_deinit(&params);
 }
 
-static void flatten__a_root_without_names_is_refused(void **state) {
+static void flatten__a_root_without_names_is_rejected(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_ARRAY, 0);
     nc_params_add_null(&params, text(""));
-    assert_refused(&params, (nc_flatten_options){0}, "the parameters have no names: the root is no object", -1);
+    assert_refused(&params, (nc_flatten_options){0}, "the parameters have no names: the root is not an object", -1);
     nc_params_deinit(&params);
 }
 
-static void flatten__refuses_wrong_use(void **state) {
+static void flatten__rejects_invalid_arguments(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_buf out = nc_buf_init(100);
     nc_flatten_options options = {.arrays = (nc_array_style)9};
-    assert_status(nc_params_flatten(&params, &options, note, &out, NULL), NC_ERR_USAGE);
+    assert_status(nc_params_flatten(&params, &options, write_pair, &out, NULL), NC_ERR_USAGE);
     options = (nc_flatten_options){.nested = (nc_nested_style)9};
-    assert_status(nc_params_flatten(&params, &options, note, &out, NULL), NC_ERR_USAGE);
+    assert_status(nc_params_flatten(&params, &options, write_pair, &out, NULL), NC_ERR_USAGE);
     options = (nc_flatten_options){.order = (nc_order)9};
-    assert_status(nc_params_flatten(&params, &options, note, &out, NULL), NC_ERR_USAGE);
+    assert_status(nc_params_flatten(&params, &options, write_pair, &out, NULL), NC_ERR_USAGE);
     nc_params_begin(&params, text("a"), NC_PARAMS_SET);
-    assert_status(nc_params_flatten(&params, NULL, note, &out, NULL), NC_ERR_USAGE);
+    assert_status(nc_params_flatten(&params, NULL, write_pair, &out, NULL), NC_ERR_USAGE);
     nc_params_deinit(&params);
 }
 
-static void flatten__ends_where_the_visitor_says_so(void **state) {
+static void flatten__stops_when_the_visitor_stops(void **state) {
     (void)state;
     nc_params params = sample();
     nc_buf out = nc_buf_init(20);
-    assert_status(nc_params_flatten(&params, NULL, note, &out, NULL), NC_ERR_TOO_LARGE);
+    assert_status(nc_params_flatten(&params, NULL, write_pair, &out, NULL), NC_ERR_TOO_LARGE);
     assert_true(nc_slice_is_equal(nc_slice_make(out.data, 11), text("families[]=")));
     nc_buf_deinit(&out);
     nc_params_deinit(&params);
 }
 
-static void flatten__sorts_by_utf16_code_units_and_keeps_equal_names_in_order(void **state) {
+static void flatten__sorts_stably_by_utf16_code_units(void **state) {
     (void)state;
-    // U+FF5E sorts above the surrogates of U+1F600 in UTF-16, and below U+1F600 in UTF-8.
+    // In UTF-16, U+FF5E sorts after U+1F600, which is a surrogate pair. In UTF-8 it sorts before it.
     static const char *const names[] = {
         "\xEF\xBD\x9E", "b", "\xF0\x9F\x98\x80", "a", "B", "ab", "\xED\x9F\xBF", "a", ""};
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
@@ -249,7 +250,7 @@ static void flatten__sorts_many_names(void **state) {
     nc_params_deinit(&params);
 }
 
-static void flatten__a_set_says_the_same_in_whatever_order_it_was_filled(void **state) {
+static void flatten__the_order_in_a_set_does_not_matter(void **state) {
     (void)state;
     for (unsigned turn = 0; turn < 6; turn++) {
         nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
@@ -309,7 +310,7 @@ static void add_pairs(nc_params *params, bool is_reversed, bool is_nested) {
     nc_params_end(params);
 }
 
-static void flatten__sets_within_sets_may_be_filled_in_any_order(void **state) {
+static void flatten__nested_sets_may_be_filled_in_any_order(void **state) {
     (void)state;
     for (unsigned turn = 0; turn < 2; turn++) {
         nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
@@ -321,7 +322,7 @@ static void flatten__sets_within_sets_may_be_filled_in_any_order(void **state) {
     }
 }
 
-static void flatten__sets_within_sets_take_no_longer_the_deeper_they_are(void **state) {
+static void flatten__nested_sets_take_linear_time(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_params_begin(&params, text("s"), NC_PARAMS_SET);
@@ -334,7 +335,7 @@ static void flatten__sets_within_sets_take_no_longer_the_deeper_they_are(void **
         nc_params_end(&params);
     }
     nc_buf out = nc_buf_init(8192);
-    assert_status(nc_params_flatten(&params, NULL, note, &out, NULL), NC_OK);
+    assert_status(nc_params_flatten(&params, NULL, write_pair, &out, NULL), NC_OK);
     assert_true(nc_slice_is_equal(nc_slice_make(out.data, 8), text("s=2 s=3 ")));
     nc_buf_deinit(&out);
     nc_params_deinit(&params);
@@ -352,7 +353,7 @@ static void walk_all(void *ctx) {
     add_pairs(&params, true, true);
     nc_buf out = nc_buf_init(1 << 16);
     nc_error err;
-    nc_status status = nc_params_flatten(&params, NULL, note, &out, &err);
+    nc_status status = nc_params_flatten(&params, NULL, write_pair, &out, &err);
     assert_true(status == NC_OK || status == NC_ERR_NO_MEMORY);
     assert_status(err.status, status);
     nc_buf_deinit(&out);
@@ -364,7 +365,7 @@ static void flatten__survives_each_failing_allocation(void **state) {
     assert_true(each_allocation_failure(walk_all, NULL) > 4);
 }
 
-static void flatten__goes_as_deep_as_trees_go(void **state) {
+static void flatten__handles_the_maximum_depth(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     for (unsigned depth = 1; depth < NC_PARAMS_MAX_DEPTH; depth++) {
@@ -376,7 +377,7 @@ static void flatten__goes_as_deep_as_trees_go(void **state) {
     }
     nc_buf out = nc_buf_init(8192);
     nc_flatten_options options = {.arrays = NC_ARRAYS_INDEXED};
-    assert_status(nc_params_flatten(&params, &options, note, &out, NULL), NC_OK);
+    assert_status(nc_params_flatten(&params, &options, write_pair, &out, NULL), NC_OK);
     assert_int_equal(out.length, strlen("d") + (NC_PARAMS_MAX_DEPTH - 1) * strlen("[d]") + strlen("= "));
     nc_buf_deinit(&out);
     nc_params_deinit(&params);
@@ -386,22 +387,22 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(flatten__names_values_by_brackets_and_sorts_them),
-        harness_case(flatten__keeps_the_order_when_asked),
+        harness_case(flatten__preserves_the_order_on_request),
         harness_case(flatten__names_arrays_in_every_style),
-        harness_case(flatten__hands_on_arrays_to_be_joined),
-        harness_case(flatten__refuses_to_join_containers),
-        harness_case(flatten__names_the_key_of_what_is_not_utf8),
-        harness_case(flatten__refuses_numbers_that_are_none),
-        harness_case(flatten__a_root_without_names_is_refused),
-        harness_case(flatten__refuses_wrong_use),
-        harness_case(flatten__ends_where_the_visitor_says_so),
-        harness_case(flatten__sorts_by_utf16_code_units_and_keeps_equal_names_in_order),
+        harness_case(flatten__passes_arrays_to_be_joined_to_the_visitor),
+        harness_case(flatten__rejects_joining_containers),
+        harness_case(flatten__names_the_key_of_invalid_utf8),
+        harness_case(flatten__rejects_nan_and_infinity),
+        harness_case(flatten__a_root_without_names_is_rejected),
+        harness_case(flatten__rejects_invalid_arguments),
+        harness_case(flatten__stops_when_the_visitor_stops),
+        harness_case(flatten__sorts_stably_by_utf16_code_units),
         harness_case(flatten__sorts_many_names),
-        harness_case(flatten__a_set_says_the_same_in_whatever_order_it_was_filled),
-        harness_case(flatten__sets_within_sets_may_be_filled_in_any_order),
-        harness_case(flatten__sets_within_sets_take_no_longer_the_deeper_they_are),
+        harness_case(flatten__the_order_in_a_set_does_not_matter),
+        harness_case(flatten__nested_sets_may_be_filled_in_any_order),
+        harness_case(flatten__nested_sets_take_linear_time),
         harness_case(flatten__survives_each_failing_allocation),
-        harness_case(flatten__goes_as_deep_as_trees_go),
+        harness_case(flatten__handles_the_maximum_depth),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

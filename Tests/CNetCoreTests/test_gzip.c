@@ -38,7 +38,7 @@ static void pack(nc_buf *out, nc_gzip *gzip, nc_slice body, size_t piece) {
     assert_status(nc_gzip_finish(out, gzip, NULL), NC_OK);
 }
 
-static void gzip__is_undone_by_zlib_however_it_was_fed(void **state) {
+static void gzip__zlib_decodes_the_output_for_any_split_of_the_input(void **state) {
     (void)state;
     static uint8_t body[BODY_BYTES];
     static const size_t pieces[] = {BODY_BYTES, 100000, 4099, 997};
@@ -57,7 +57,7 @@ static void gzip__is_undone_by_zlib_however_it_was_fed(void **state) {
     }
 }
 
-static void gzip__says_nothing_of_time_and_begins_anew(void **state) {
+static void gzip__output_has_no_timestamp_and_the_encoder_is_reusable(void **state) {
     (void)state;
     nc_gzip *gzip = NULL;
     nc_buf first = nc_buf_init(1000);
@@ -75,7 +75,7 @@ static void gzip__says_nothing_of_time_and_begins_anew(void **state) {
     nc_gzip_free(gzip);
 }
 
-static void gzip__refuses_what_does_not_fit(void **state) {
+static void gzip__rejects_output_that_does_not_fit(void **state) {
     (void)state;
     for (size_t max_bytes = 0; max_bytes < 40; max_bytes++) {
         nc_gzip *gzip = NULL;
@@ -96,7 +96,7 @@ static void gzip__refuses_what_does_not_fit(void **state) {
     }
 }
 
-static void gzip__refuses_other_levels(void **state) {
+static void gzip__rejects_other_levels(void **state) {
     (void)state;
     nc_gzip *gzip = NULL;
     assert_status(nc_gzip_new(&gzip, -1, NULL), NC_ERR_USAGE);
@@ -129,10 +129,10 @@ static void gzip__survives_each_allocation_failure(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(gzip__is_undone_by_zlib_however_it_was_fed),
-        harness_case(gzip__says_nothing_of_time_and_begins_anew),
-        harness_case(gzip__refuses_what_does_not_fit),
-        harness_case(gzip__refuses_other_levels),
+        harness_case(gzip__zlib_decodes_the_output_for_any_split_of_the_input),
+        harness_case(gzip__output_has_no_timestamp_and_the_encoder_is_reusable),
+        harness_case(gzip__rejects_output_that_does_not_fit),
+        harness_case(gzip__rejects_other_levels),
         harness_case(gzip__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

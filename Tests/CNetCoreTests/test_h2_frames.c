@@ -1,6 +1,6 @@
 /// The parser of HTTP/2 frame heads: its reports for valid frames in every split, and the position of errors.
 #include "harness.h"
-#include "net/h2_frames.h"
+#include "http/h2_frames.h"
 #include "torture.h"
 
 #include <string.h>
@@ -8,18 +8,18 @@
 enum { MAX_FRAMES = 16, MAX_CONTENT_BYTES = 128 };
 
 /// The output of a reader; equal for every split.
-typedef struct found {
+typedef struct frame_list {
     nc_h2_frame frames[MAX_FRAMES];
     size_t count;
     char content[MAX_CONTENT_BYTES]; // of all frames that have any
     size_t content_bytes;
     bool is_broken;
-} found;
+} frame_list;
 
 typedef struct text {
     const uint8_t *bytes;
     size_t length;
-    found *out;
+    frame_list *out;
 } text;
 
 static void read_text(void *ctx, size_t at, uint8_t *out, size_t count) {
@@ -39,7 +39,7 @@ static void take_content(void *ctx, const nc_h2_frame *frame, size_t at, size_t 
     }
 }
 
-static void feed(nc_h2_reader *reader, found *out, const uint8_t *bytes, size_t length) {
+static void feed(nc_h2_reader *reader, frame_list *out, const uint8_t *bytes, size_t length) {
     text from = {bytes, length, out};
     const nc_h2_piece piece = {read_text, take_content, &from, length};
     nc_h2_frame frame;
@@ -52,9 +52,9 @@ static void feed(nc_h2_reader *reader, found *out, const uint8_t *bytes, size_t 
     out->is_broken = reader->is_broken;
 }
 
-static found read_whole(const char *bytes, size_t length) {
+static frame_list read_whole(const char *bytes, size_t length) {
     nc_h2_reader reader = nc_h2_reader_init();
-    found out = {0};
+    frame_list out = {0};
     feed(&reader, &out, (const uint8_t *)bytes, length);
     return out;
 }
@@ -81,9 +81,9 @@ static void assert_frame(const nc_h2_frame *one, uint8_t type, uint32_t stream, 
     assert_int_equal(one->ends_stream, ends_stream);
 }
 
-static void h2_frames__a_frame_is_reported_with_what_its_head_says(void **state) {
+static void h2_frames__a_frame_is_reported_with_its_header_fields(void **state) {
     (void)state;
-    const found seen = READ(conversation);
+    const frame_list seen = READ(conversation);
     assert_int_equal(seen.count, 12);
     assert_false(seen.is_broken);
     assert_frame(&seen.frames[0], NC_H2_SETTINGS, 0, 0, false);
@@ -108,32 +108,32 @@ static void h2_frames__a_frame_is_reported_with_what_its_head_says(void **state)
 
 static void h2_frames__content_is_reported_without_padding_and_priority(void **state) {
     (void)state;
-    const found seen = READ(conversation);
+    const frame_list seen = READ(conversation);
     assert_int_equal(seen.content_bytes, 11);
     assert_memory_equal(seen.content,
                         "\x88"
                         "abcabc"
                         "\x88\x88\x88\x88",
                         11);
-    const found all = READ(HEAD("\x0a", "\1", "\x2c", "\1") "\2-----hi\0\0" HEAD("\5", "\1", "\x24", "\3") "-----" HEAD(
-        "\4", "\0", "\x08", "\1") "\3\0\0\0");
+    const frame_list all = READ(HEAD("\x0a", "\1", "\x2c", "\1") "\2-----hi\0\0" HEAD(
+        "\5", "\1", "\x24", "\3") "-----" HEAD("\4", "\0", "\x08", "\1") "\3\0\0\0");
     assert_false(all.is_broken);
     assert_int_equal(all.count, 3);
     assert_int_equal(all.content_bytes, 2);
     assert_memory_equal(all.content, "hi", 2);
 }
 
-static void h2_frames__every_way_of_splitting_reports_the_same(void **state) {
+static void h2_frames__every_split_gives_the_same_reports(void **state) {
     uint64_t chance = 20261128;
     (void)state;
-    const found whole = READ(conversation);
+    const frame_list whole = READ(conversation);
     for (size_t round = 0; round < 2000; round++) {
         nc_h2_reader reader = nc_h2_reader_init();
-        found split = {0};
+        frame_list split = {0};
         size_t most = 1 + torture_next(&chance) % 24;
         for (size_t at = 0; at < sizeof conversation - 1;) {
             size_t left = sizeof conversation - 1 - at;
-            size_t count = torture_next(&chance) % (most + 1); // also nothing
+            size_t count = torture_next(&chance) % (most + 1); // may be 0
             count = count < left ? count : left;
             feed(&reader, &split, (const uint8_t *)conversation + at, count);
             at += count;
@@ -145,16 +145,16 @@ static void h2_frames__every_way_of_splitting_reports_the_same(void **state) {
     }
 }
 
-static void h2_frames__a_frame_that_is_cut_is_not_reported(void **state) {
+static void h2_frames__a_truncated_frame_is_not_reported(void **state) {
     (void)state;
     for (size_t length = 0; length < 12; length++) {
-        const found seen = read_whole(HEAD("\3", "\0", "\1", "\1") "abc", length);
+        const frame_list seen = read_whole(HEAD("\3", "\0", "\1", "\1") "abc", length);
         assert_int_equal(seen.count, 0);
         assert_false(seen.is_broken);
     }
 }
 
-static void h2_frames__an_error_of_the_connection_ends_the_reading(void **state) {
+static void h2_frames__a_connection_error_ends_parsing(void **state) {
     static const char last[] = HEAD("\0", "\0", "\1", "\1");
     static const struct {
         const char *name;
@@ -190,7 +190,7 @@ static void h2_frames__an_error_of_the_connection_ends_the_reading(void **state)
         char bytes[64];
         memcpy(bytes, rows[i].bytes, rows[i].length);
         memcpy(bytes + rows[i].length, last, sizeof last - 1);
-        const found seen = read_whole(bytes, rows[i].length + sizeof last - 1);
+        const frame_list seen = read_whole(bytes, rows[i].length + sizeof last - 1);
         bool has_end = seen.count > 0 && seen.frames[seen.count - 1].ends_stream;
         if (!seen.is_broken || has_end) {
             fail_msg("%s: %sbroken, %zu frames", rows[i].name, seen.is_broken ? "" : "not ", seen.count);
@@ -198,8 +198,8 @@ static void h2_frames__an_error_of_the_connection_ends_the_reading(void **state)
     }
 }
 
-/// The reader ends, and stays within the piece, for any input.
-static void h2_frames__of_chance_end_the_reading_or_go_on(void **state) {
+/// For any input, the parser terminates and reads only within the piece.
+static void h2_frames__random_frames_are_parsed_or_rejected(void **state) {
     uint64_t chance = 4711;
     (void)state;
     for (size_t round = 0; round < 20000; round++) {
@@ -207,7 +207,8 @@ static void h2_frames__of_chance_end_the_reading_or_go_on(void **state) {
         nc_h2_reader reader = nc_h2_reader_init();
         for (size_t i = 0; i < sizeof bytes; i++) {
             uint64_t next = torture_next(&chance);
-            bytes[i] = (uint8_t)(next % 3 == 0 ? next >> 8 & 0xff : next >> 8 & 0x0b); // mostly small numbers
+            bytes[i] = (uint8_t)(next % 3 == 0 ? next >> 8 & 0xff
+                                               : next >> 8 & 0x0b); // mostly small numbers, as in real frame heads
         }
         text from = {bytes, sizeof bytes, NULL};
         const nc_h2_piece piece = {read_text, take_content, &from, sizeof bytes};
@@ -223,12 +224,12 @@ static void h2_frames__of_chance_end_the_reading_or_go_on(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(h2_frames__a_frame_is_reported_with_what_its_head_says),
+        harness_case(h2_frames__a_frame_is_reported_with_its_header_fields),
         harness_case(h2_frames__content_is_reported_without_padding_and_priority),
-        harness_case(h2_frames__every_way_of_splitting_reports_the_same),
-        harness_case(h2_frames__a_frame_that_is_cut_is_not_reported),
-        harness_case(h2_frames__an_error_of_the_connection_ends_the_reading),
-        harness_case(h2_frames__of_chance_end_the_reading_or_go_on),
+        harness_case(h2_frames__every_split_gives_the_same_reports),
+        harness_case(h2_frames__a_truncated_frame_is_not_reported),
+        harness_case(h2_frames__a_connection_error_ends_parsing),
+        harness_case(h2_frames__random_frames_are_parsed_or_rejected),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 
 /* --- memory, time, randomness --- */
 
-static void alloc__goes_through_the_table(void **state) {
+static void alloc__uses_the_hook_table(void **state) {
     (void)state;
     uint64_t before = harness_allocations();
     void *block = nc_alloc(0);
@@ -31,14 +31,14 @@ static void alloc__goes_through_the_table(void **state) {
     nc_free(NULL);
 }
 
-static void alloc__refuses_products_that_overflow(void **state) {
+static void alloc__rejects_sizes_that_overflow(void **state) {
     (void)state;
     uint64_t before = harness_allocations();
     assert_null(nc_alloc_zeroed(SIZE_MAX / 2, 3));
     assert_int_equal(harness_allocations(), before);
 }
 
-static void alloc__goes_back_to_malloc_without_a_table(void **state) {
+static void alloc__uses_malloc_without_a_hook_table(void **state) {
     (void)state;
     uint64_t before = harness_allocations();
     nc_set_allocator(NULL);
@@ -49,7 +49,7 @@ static void alloc__goes_back_to_malloc_without_a_table(void **state) {
     assert_int_equal(harness_allocations(), before);
 }
 
-static void clock__tells_both_times(void **state) {
+static void clock__returns_both_times(void **state) {
     (void)state;
     nc_clock clock = nc_clock_system();
     uint64_t first = clock.monotonic_ns(clock.ctx);
@@ -77,14 +77,14 @@ static void random__fills_every_byte(void **state) {
 
 /* --- files --- */
 
-typedef struct place {
+typedef struct hook_files {
     char directory[64];
     char file[96];
     char other[96];
-} place;
+} hook_files;
 
-static place make_place(void) {
-    place out;
+static hook_files make_hook_files(void) {
+    hook_files out;
     snprintf(out.directory, sizeof out.directory, "/tmp/netcore-hooks-XXXXXX");
     assert_non_null(mkdtemp(out.directory));
     snprintf(out.file, sizeof out.file, "%s/file", out.directory);
@@ -92,7 +92,7 @@ static place make_place(void) {
     return out;
 }
 
-static void remove_place(const place *at) {
+static void remove_hook_files(const hook_files *at) {
     (void)unlink(at->file);
     (void)unlink(at->other);
     assert_int_equal(rmdir(at->directory), 0);
@@ -118,9 +118,9 @@ static size_t open_descriptors(void) {
     return count;
 }
 
-static void file_ops__do_what_their_names_say(void **state) {
+static void file_ops__behave_as_documented(void **state) {
     (void)state;
-    place at = make_place();
+    hook_files at = make_hook_files();
     nc_file_ops ops = nc_file_ops_system();
     int fd = ops.open(ops.ctx, at.file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     assert_true(fd >= 0);
@@ -140,13 +140,13 @@ static void file_ops__do_what_their_names_say(void **state) {
     assert_int_equal(ops.unlink(ops.ctx, at.other), 0);
     assert_int_equal(ops.open(ops.ctx, at.other, O_RDONLY | O_CLOEXEC, 0), -1);
     assert_int_equal(errno, ENOENT);
-    remove_place(&at);
+    remove_hook_files(&at);
 }
 
-static void file__is_read_whole_at_every_size_around_the_limits(void **state) {
+static void file__is_read_completely_at_every_size_around_the_limits(void **state) {
     (void)state;
     static const size_t sizes[] = {0, 1, 63, 64, 65, 4096, 65535, 65536, 65537, 300000};
-    place at = make_place();
+    hook_files at = make_hook_files();
     nc_file_ops ops = nc_file_ops_system();
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         write_file(at.file, sizes[i]);
@@ -160,10 +160,10 @@ static void file__is_read_whole_at_every_size_around_the_limits(void **state) {
         }
         nc_buf_deinit(&out);
     }
-    remove_place(&at);
+    remove_hook_files(&at);
 }
 
-static void file__without_an_announced_size_is_read_whole(void **state) {
+static void file__without_a_known_size_is_read_completely(void **state) {
     (void)state;
     nc_file_ops ops = nc_file_ops_system();
     nc_buf out = nc_buf_init(1 << 20);
@@ -176,9 +176,9 @@ static void file__without_an_announced_size_is_read_whole(void **state) {
     nc_buf_deinit(&small);
 }
 
-static void file__failures_carry_errno_and_leave_the_buffer(void **state) {
+static void file__failures_carry_errno_and_leave_the_buffer_unchanged(void **state) {
     (void)state;
-    place at = make_place();
+    hook_files at = make_hook_files();
     size_t before = open_descriptors();
     nc_file_ops ops = nc_file_ops_system();
     nc_buf out = nc_buf_init(100);
@@ -194,29 +194,29 @@ static void file__failures_carry_errno_and_leave_the_buffer(void **state) {
     assert_slice_equals(nc_buf_slice(&out), "kept");
     nc_buf_deinit(&out);
     assert_int_equal(open_descriptors(), before);
-    remove_place(&at);
+    remove_hook_files(&at);
 }
 
 /// First fails with EINTR, then reads one byte at a time. Reading fails permanently after `good_reads` bytes.
-typedef struct awkward {
+typedef struct faulty_file {
     nc_file_ops system;
     int interruptions;
     int good_reads;
-} awkward;
+} faulty_file;
 
-static bool is_interrupted(awkward *file) {
+static bool is_interrupted(faulty_file *file) {
     errno = EINTR;
     return file->interruptions++ % 2 == 0;
 }
 
 static int awkward_open(void *ctx, const char *path, int flags, mode_t mode) {
-    awkward *file = ctx;
+    faulty_file *file = ctx;
     assert_true((flags & O_CLOEXEC) != 0);
     return is_interrupted(file) ? -1 : file->system.open(NULL, path, flags, mode);
 }
 
 static ssize_t awkward_read(void *ctx, int fd, void *bytes, size_t length) {
-    awkward *file = ctx;
+    faulty_file *file = ctx;
     if (is_interrupted(file)) {
         return -1;
     }
@@ -228,20 +228,20 @@ static ssize_t awkward_read(void *ctx, int fd, void *bytes, size_t length) {
 }
 
 static int awkward_status(void *ctx, int fd, struct stat *out) {
-    return ((awkward *)ctx)->system.status(NULL, fd, out);
+    return ((faulty_file *)ctx)->system.status(NULL, fd, out);
 }
 
 static int awkward_close(void *ctx, int fd) {
-    return ((awkward *)ctx)->system.close(NULL, fd);
+    return ((faulty_file *)ctx)->system.close(NULL, fd);
 }
 
 static void file__reading_retries_interruptions_and_always_closes(void **state) {
     (void)state;
-    place at = make_place();
+    hook_files at = make_hook_files();
     write_file(at.file, 26);
     size_t before = open_descriptors();
     for (int good_reads = 0; good_reads <= 27; good_reads++) {
-        awkward file = {.system = nc_file_ops_system(), .good_reads = good_reads};
+        faulty_file file = {.system = nc_file_ops_system(), .good_reads = good_reads};
         nc_file_ops ops = file.system;
         ops.ctx = &file;
         ops.open = awkward_open;
@@ -257,7 +257,7 @@ static void file__reading_retries_interruptions_and_always_closes(void **state) 
         nc_buf_deinit(&out);
         assert_int_equal(open_descriptors(), before);
     }
-    remove_place(&at);
+    remove_hook_files(&at);
 }
 
 /// A pipe whose writer starts after the reader's first attempt.
@@ -312,7 +312,7 @@ static ssize_t read_slowly(void *ctx, int fd, void *bytes, size_t length) {
 
 static void file__a_pipe_of_many_small_pieces_is_read_to_its_end(void **state) {
     (void)state;
-    place at = make_place();
+    hook_files at = make_hook_files();
     nc_file_ops ops = nc_file_ops_system();
     nc_buf out = nc_buf_init(1000);
     int calls = 0;
@@ -322,7 +322,7 @@ static void file__a_pipe_of_many_small_pieces_is_read_to_its_end(void **state) {
     assert_status(nc_file_read_all(&out, &ops, at.file, NULL), NC_OK);
     assert_int_equal(out.length, 500);
     nc_buf_deinit(&out);
-    remove_place(&at);
+    remove_hook_files(&at);
 }
 
 static ssize_t read_later(void *ctx, int fd, void *bytes, size_t length) {
@@ -334,19 +334,19 @@ static ssize_t read_later(void *ctx, int fd, void *bytes, size_t length) {
     return -1;
 }
 
-static void file__a_pipe_that_says_nothing_is_not_waited_for_without_an_end(void **state) {
+static void file__reading_a_silent_pipe_times_out(void **state) {
     (void)state;
-    place at = make_place();
+    hook_files at = make_hook_files();
     nc_file_ops ops = nc_file_ops_system();
     nc_buf out = nc_buf_init(100);
     nc_error err;
     write_file(at.file, 10);
-    int asked = 0;
-    ops.ctx = &asked;
-    ops.read = read_later; // of a readable file, so that poll() returns immediately
+    int read_count = 0;
+    ops.ctx = &read_count;
+    ops.read = read_later; // the file is always readable, so poll() returns immediately
     assert_status(nc_file_read_all(&out, &ops, at.file, &err), NC_ERR_FILE);
     assert_int_equal(err.native_code, EAGAIN);
-    assert_true(asked > 1);
+    assert_true(read_count > 1);
     // A FIFO without a writer.
     assert_int_equal(unlink(at.file), 0);
     assert_int_equal(mkfifo(at.file, 0600), 0);
@@ -354,11 +354,11 @@ static void file__a_pipe_that_says_nothing_is_not_waited_for_without_an_end(void
     assert_status(nc_file_read_all(&out, &ops, at.file, &err), NC_OK);
     assert_int_equal(out.length, 0);
     nc_buf_deinit(&out);
-    remove_place(&at);
+    remove_hook_files(&at);
 }
 
 static void read_a_file(void *ctx) {
-    const place *at = ctx;
+    const hook_files *at = ctx;
     nc_file_ops ops = nc_file_ops_system();
     nc_buf out = nc_buf_init(1 << 20);
     nc_status first = nc_file_read_all(&out, &ops, at->file, NULL);
@@ -371,28 +371,28 @@ static void read_a_file(void *ctx) {
 
 static void file__reading_survives_each_allocation_failure(void **state) {
     (void)state;
-    place at = make_place();
+    hook_files at = make_hook_files();
     write_file(at.file, 1000);
     assert_true(each_allocation_failure(read_a_file, &at) >= 2);
-    remove_place(&at);
+    remove_hook_files(&at);
 }
 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(alloc__goes_through_the_table),
-        harness_case(alloc__refuses_products_that_overflow),
-        harness_case(alloc__goes_back_to_malloc_without_a_table),
-        harness_case(clock__tells_both_times),
+        harness_case(alloc__uses_the_hook_table),
+        harness_case(alloc__rejects_sizes_that_overflow),
+        harness_case(alloc__uses_malloc_without_a_hook_table),
+        harness_case(clock__returns_both_times),
         harness_case(random__fills_every_byte),
-        harness_case(file_ops__do_what_their_names_say),
-        harness_case(file__is_read_whole_at_every_size_around_the_limits),
-        harness_case(file__without_an_announced_size_is_read_whole),
-        harness_case(file__failures_carry_errno_and_leave_the_buffer),
+        harness_case(file_ops__behave_as_documented),
+        harness_case(file__is_read_completely_at_every_size_around_the_limits),
+        harness_case(file__without_a_known_size_is_read_completely),
+        harness_case(file__failures_carry_errno_and_leave_the_buffer_unchanged),
         harness_case(file__reading_retries_interruptions_and_always_closes),
         harness_case(file__a_pipe_is_read_to_its_end),
         harness_case(file__a_pipe_of_many_small_pieces_is_read_to_its_end),
-        harness_case(file__a_pipe_that_says_nothing_is_not_waited_for_without_an_end),
+        harness_case(file__reading_a_silent_pipe_times_out),
         harness_case(file__reading_survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

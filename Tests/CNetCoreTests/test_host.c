@@ -1,7 +1,6 @@
 #include "harness.h"
-#include "http/host.h"
-#include "http/origin.h"
-#include "http/public_suffix.h"
+#include "http/url_text.h"
+#include "text/host.h"
 
 #include <curl/curl.h>
 #include <netcore/url.h>
@@ -43,6 +42,11 @@ static const row names[] = {
 static const row addresses[] = {
     {"127.0.0.1", "127.0.0.1", NC_HOST_IPV4},
     {"127.0.0.1.", "127.0.0.1", NC_HOST_IPV4},
+    {"0.0.0.0", "0.0.0.0", NC_HOST_IPV4},
+    {"255.255.255.255", "255.255.255.255", NC_HOST_IPV4},
+    {"10.0.0.010", "10.0.0.8", NC_HOST_IPV4},
+    {"10.0.00.1", "10.0.0.1", NC_HOST_IPV4},
+    {"1.2.3.", "1.2.0.3", NC_HOST_IPV4},
     {"127.1", "127.0.0.1", NC_HOST_IPV4},
     {"127.0.1", "127.0.0.1", NC_HOST_IPV4},
     {"2130706433", "127.0.0.1", NC_HOST_IPV4},
@@ -74,6 +78,8 @@ static const row refused[] = {
     {.host = ".."},
     {.host = ".a"},
     {.host = "a..b"},
+    {.host = "1..2.3"},
+    {.host = ".1.2.3"},
     {.host = "a.test.."},
     {.host = "a b"},
     {.host = "a%20b"},

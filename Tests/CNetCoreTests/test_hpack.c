@@ -134,6 +134,30 @@ static void hpack__each_byte_is_decoded_from_its_huffman_code(void **state) {
     nc_hpack_free(hpack);
 }
 
+static void hpack__a_huffman_string_of_each_length_ends_with_padding_of_ones(void **state) {
+    (void)state;
+    for (size_t length = 0; length <= 40; length++) { // of "0", whose code is 00000
+        size_t bytes = (length * 5 + 7) / 8;
+        unsigned padding = (1u << (bytes * 8 - length * 5)) - 1;
+        uint8_t block[] = {0x00, 0x01, 'a', (uint8_t)(0x80 | bytes), [4 + 25] = 0};
+        char text[64] = "a=";
+        nc_hpack *hpack = nc_hpack_new();
+        fields seen = {.text = ""};
+        if (bytes > 0) {
+            block[3 + bytes] = (uint8_t)padding;
+        }
+        assert_status(nc_hpack_decode(hpack, nc_slice_make(block, 4 + bytes), take, &seen), NC_OK);
+        memset(text + 2, '0', length);
+        memcpy(text + 2 + length, ";", 2);
+        assert_string_equal(seen.text, text);
+        if (padding > 0) {
+            block[3 + bytes] = (uint8_t)(padding - 1);
+            assert_status(nc_hpack_decode(hpack, nc_slice_make(block, 4 + bytes), take, &seen), NC_ERR_BAD_RESPONSE);
+        }
+        nc_hpack_free(hpack);
+    }
+}
+
 static void hpack__a_malformed_block_is_an_error(void **state) {
     static const struct {
         const char *name;
@@ -166,7 +190,7 @@ static void hpack__a_malformed_block_is_an_error(void **state) {
 }
 
 /// The same field may evict the entry whose name it uses (RFC 7541, section 4.4).
-static void hpack__an_entry_may_take_the_name_of_one_that_it_evicts(void **state) {
+static void hpack__an_entry_may_reuse_the_name_of_one_that_it_evicts(void **state) {
     nc_hpack *hpack = nc_hpack_new();
     (void)state;
     expect(hpack, "3f0b 4004 6e616d65 02 7631", "name=v1;"); // 38 bytes in a table of 42
@@ -179,7 +203,7 @@ static void hpack__an_entry_may_take_the_name_of_one_that_it_evicts(void **state
 }
 
 /// Two bytes may represent 4 KiB.
-static void hpack__a_block_that_expands_without_end_is_too_large(void **state) {
+static void hpack__an_endlessly_expanding_block_is_too_large(void **state) {
     nc_hpack *hpack = nc_hpack_new();
     uint8_t block[4096];
     fields seen = {.length = 0};
@@ -237,9 +261,10 @@ int main(void) {
         harness_case(hpack__the_responses_of_appendix_c_are_decoded),
         harness_case(hpack__the_representations_of_appendix_c_are_decoded),
         harness_case(hpack__each_byte_is_decoded_from_its_huffman_code),
+        harness_case(hpack__a_huffman_string_of_each_length_ends_with_padding_of_ones),
         harness_case(hpack__a_malformed_block_is_an_error),
-        harness_case(hpack__an_entry_may_take_the_name_of_one_that_it_evicts),
-        harness_case(hpack__a_block_that_expands_without_end_is_too_large),
+        harness_case(hpack__an_entry_may_reuse_the_name_of_one_that_it_evicts),
+        harness_case(hpack__an_endlessly_expanding_block_is_too_large),
         harness_case(hpack__the_table_holds_the_newest_entries),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

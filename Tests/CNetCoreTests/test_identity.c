@@ -24,7 +24,7 @@ static struct {
     char ec_long_locked[TEXT_BYTES], long_password[NC_IDENTITY_MAX_PASSWORD_BYTES + 1];
 } made;
 
-/* --- making --- */
+/* --- creation of keys and certificates --- */
 
 static void take_text(char *out, BIO *bio) {
     char *bytes = NULL;
@@ -162,7 +162,7 @@ static void identity__is_null_when_the_policy_has_none(void **state) {
     nc_identity_free(NULL);
 }
 
-static void identity__comes_from_bytes_with_and_without_pass_phrase(void **state) {
+static void identity__is_loaded_from_bytes_with_and_without_pass_phrase(void **state) {
     char text[3 * TEXT_BYTES];
     (void)state;
     check_shown(of_texts(made.ec, made.ec_key, ""), "ec", 0);
@@ -182,7 +182,7 @@ static void identity__comes_from_bytes_with_and_without_pass_phrase(void **state
     check_shown(reckless, "ec", 0);
 }
 
-static void identity__brings_its_chain_in_order(void **state) {
+static void identity__sends_its_chain_in_order(void **state) {
     char text[3 * TEXT_BYTES];
     (void)state;
     check_shown(of_texts(joined(text, made.ec, made.issuer, made.ec_locked), "", "secret"), "ec", 1);
@@ -199,7 +199,7 @@ static void write_file(char *path, const char *text) {
     assert_int_equal(close(fd), 0);
 }
 
-static void identity__comes_from_files(void **state) {
+static void identity__is_loaded_from_files(void **state) {
     char both[3 * TEXT_BYTES];
     char whole[32];
     char certificate[32];
@@ -227,7 +227,7 @@ static void identity__comes_from_files(void **state) {
     }
 }
 
-static void identity__says_which_file_cannot_be_read(void **state) {
+static void identity__names_the_file_that_cannot_be_read(void **state) {
     char certificate[32];
     char large[32];
     nc_identity *identity = NULL;
@@ -245,7 +245,7 @@ static void identity__says_which_file_cannot_be_read(void **state) {
     assert_int_equal(err.native_code, ENOENT);
     check_refused((nc_trust_options){.identity_file = nc_slice_of("/tmp")}, "'/tmp': Is a directory");
     check_refused((nc_trust_options){.identity_file = nc_slice_of(large)}, "larger than 1 MiB");
-    // A long path leaves room for the reason.
+    // The message truncates a long path, so that the reason fits.
     char path[4096];
     memset(path, 'x', sizeof path);
     check_refused((nc_trust_options){.identity_file = nc_slice_make(path, 4095)}, ": File name too long");
@@ -256,7 +256,7 @@ static void identity__says_which_file_cannot_be_read(void **state) {
     assert_int_equal(unlink(large), 0);
 }
 
-static void identity__says_what_is_wrong_with_the_text(void **state) {
+static void identity__reports_what_is_wrong_with_the_text(void **state) {
     static const char broken[] = "-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n";
     static const char empty[] = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     static const char junk[] = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
@@ -281,7 +281,7 @@ static void identity__says_what_is_wrong_with_the_text(void **state) {
                   "the client certificate in the given bytes cannot be used: ee key too small");
 }
 
-static void identity__says_whether_the_pass_phrase_is_wrong_or_missing(void **state) {
+static void identity__distinguishes_a_wrong_from_a_missing_pass_phrase(void **state) {
     const char *locked[][2] = {{made.ec, made.ec_locked}, {made.rsa, made.rsa_locked}};
     char almost[NC_IDENTITY_MAX_PASSWORD_BYTES + 1];
     (void)state;
@@ -294,7 +294,7 @@ static void identity__says_whether_the_pass_phrase_is_wrong_or_missing(void **st
     memcpy(almost, made.long_password, sizeof almost);
     almost[NC_IDENTITY_MAX_PASSWORD_BYTES - 1] = 'q';
     check_refused(of_texts(made.ec, made.ec_long_locked, almost), "is wrong");
-    // About one wrong phrase in 256 yields bytes that look unpadded. It is rejected all the same.
+    // With about one wrong phrase in 256, the decrypted bytes have valid padding by chance. It must be rejected too.
     for (int i = 0; i < 600; i++) {
         char phrase[16];
         snprintf(phrase, sizeof phrase, "w%d", i);
@@ -302,7 +302,8 @@ static void identity__says_whether_the_pass_phrase_is_wrong_or_missing(void **st
     }
 }
 
-/// In another process, without a terminal and with a line on standard input.
+/// Loads an encrypted key without a pass phrase. Returns true if standard input, which has a line, was not read. Runs
+/// in a process without a terminal, because OpenSSL would prompt there first.
 static bool leaves_standard_input_alone(void) {
     int ends[2];
     int waiting = 0;
@@ -314,7 +315,7 @@ static bool leaves_standard_input_alone(void) {
     return is_refused && ioctl(0, FIONREAD, &waiting) == 0 && waiting == 7;
 }
 
-static void identity__asks_nobody_for_a_pass_phrase(void **state) {
+static void identity__never_prompts_for_a_pass_phrase(void **state) {
     int code = -1;
     (void)state;
     pid_t child = fork();
@@ -326,7 +327,7 @@ static void identity__asks_nobody_for_a_pass_phrase(void **state) {
     assert_true(WIFEXITED(code) && WEXITSTATUS(code) == 0);
 }
 
-static void identity__that_a_context_refuses_leaves_no_error_behind(void **state) {
+static void identity__rejected_by_a_context_leaves_no_openssl_error_behind(void **state) {
     nc_identity *identity = NULL;
     nc_error err;
     (void)state;
@@ -350,7 +351,7 @@ static void load_files(void *ctx) {
     nc_identity_free(identity);
 }
 
-static void identity__survives_every_failed_allocation(void **state) {
+static void identity__survives_each_allocation_failure(void **state) {
     char certificate[32];
     char key[32];
     nc_trust *trust = NULL;
@@ -370,15 +371,15 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(identity__is_null_when_the_policy_has_none),
-        harness_case(identity__comes_from_bytes_with_and_without_pass_phrase),
-        harness_case(identity__brings_its_chain_in_order),
-        harness_case(identity__comes_from_files),
-        harness_case(identity__says_which_file_cannot_be_read),
-        harness_case(identity__says_what_is_wrong_with_the_text),
-        harness_case(identity__says_whether_the_pass_phrase_is_wrong_or_missing),
-        harness_case(identity__asks_nobody_for_a_pass_phrase),
-        harness_case(identity__that_a_context_refuses_leaves_no_error_behind),
-        harness_case(identity__survives_every_failed_allocation),
+        harness_case(identity__is_loaded_from_bytes_with_and_without_pass_phrase),
+        harness_case(identity__sends_its_chain_in_order),
+        harness_case(identity__is_loaded_from_files),
+        harness_case(identity__names_the_file_that_cannot_be_read),
+        harness_case(identity__reports_what_is_wrong_with_the_text),
+        harness_case(identity__distinguishes_a_wrong_from_a_missing_pass_phrase),
+        harness_case(identity__never_prompts_for_a_pass_phrase),
+        harness_case(identity__rejected_by_a_context_leaves_no_openssl_error_behind),
+        harness_case(identity__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, make_all, NULL);
 }

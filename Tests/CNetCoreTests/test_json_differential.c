@@ -1,7 +1,7 @@
 /// Random documents: this parser and Python's json must agree on each. script/torture json runs millions.
-#include "json_chance.h"
+#include "json_random.h"
 #include "torture.h"
-#include "json/blocks.h"
+#include "json/scanner.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 enum { BATCH = 2000, MAX_DEPTH = 400 };
 
 /// Reads batches: a number of documents, then each with its length. Writes a byte for each.
-static const char judge[] =
+static const char evaluate[] =
     "import json, struct, sys\n"
     "def refuse(name): raise ValueError(name)\n"
     "def is_json(b):\n"
@@ -39,32 +39,32 @@ typedef struct python {
     int from;
 } python;
 
-static void python_start(python *judged) {
+static void python_start(python *parser) {
     int to[2];
     int from[2];
     assert_int_equal(pipe(to), 0);
     assert_int_equal(pipe(from), 0);
-    judged->process = fork();
-    assert_true(judged->process >= 0);
-    if (judged->process == 0) {
+    parser->process = fork();
+    assert_true(parser->process >= 0);
+    if (parser->process == 0) {
         (void)dup2(to[0], 0);
         (void)dup2(from[1], 1);
         (void)close(to[1]);
         (void)close(from[0]);
-        (void)execlp("python3", "python3", "-c", judge, (char *)NULL);
+        (void)execlp("python3", "python3", "-c", evaluate, (char *)NULL);
         _exit(127);
     }
     (void)close(to[0]);
     (void)close(from[1]);
-    judged->to = to[1];
-    judged->from = from[0];
+    parser->to = to[1];
+    parser->from = from[0];
 }
 
-static void python_stop(python *judged) {
+static void python_stop(python *parser) {
     int status = -1;
-    (void)close(judged->to);
-    (void)close(judged->from);
-    assert_int_equal(waitpid(judged->process, &status, 0), judged->process);
+    (void)close(parser->to);
+    (void)close(parser->from);
+    assert_int_equal(waitpid(parser->process, &status, 0), parser->process);
     assert_int_equal(status, 0);
 }
 
@@ -85,7 +85,7 @@ static void receive_all(int fd, uint8_t *bytes, size_t length) {
 }
 
 /// Validates in one piece or in several; returns 2 for an exceeded depth, which Python does not limit.
-static uint8_t judge_here(nc_slice text, uint64_t number) {
+static uint8_t validate(nc_slice text, uint64_t number) {
     nc_json_options options = {.max_depth = MAX_DEPTH, .allows_lone_surrogates = true};
     nc_json_failure failure;
     nc_status status = NC_OK;
@@ -106,10 +106,10 @@ static uint8_t judge_here(nc_slice text, uint64_t number) {
     return failure.fault == NC_JSON_FAULT_DEPTH ? 2 : status == NC_OK;
 }
 
-/// The way of looking at blocks changes from batch to batch.
+/// The block scanner changes from batch to batch.
 static void choose_way(uint64_t batch) {
-    const nc_blocks_way *way = &nc_blocks_ways[batch % nc_blocks_way_count];
-    nc_blocks_choose(way->is_possible() ? way : NULL);
+    const nc_block_scanner *scanner = &nc_block_scanners[batch % nc_block_scanner_count];
+    nc_block_scanner_select(scanner->is_supported() ? scanner : NULL);
 }
 
 static void show(nc_slice text, uint8_t ours, uint8_t theirs) {
@@ -118,7 +118,7 @@ static void show(nc_slice text, uint8_t ours, uint8_t theirs) {
                     text.data[i]);
     }
     print_error("\n");
-    fail_msg("we say %d, Python says %d", ours, theirs);
+    fail_msg("this parser returns %d, Python's %d", ours, theirs);
 }
 
 static void json__agrees_with_python(void **state) {
@@ -126,27 +126,27 @@ static void json__agrees_with_python(void **state) {
     uint64_t documents = torture_number("NETCORE_TORTURE_DOCUMENTS", 20000);
     uint64_t seed = torture_seed();
     uint64_t right = 0;
-    python judged;
-    nc_buf batch = nc_buf_init((size_t)BATCH * (2 * JSON_CHANCE_MAX_BYTES));
-    nc_buf text = nc_buf_init(2 * JSON_CHANCE_MAX_BYTES);
+    python parser;
+    nc_buf batch = nc_buf_init((size_t)BATCH * (2 * JSON_RANDOM_MAX_BYTES));
+    nc_buf text = nc_buf_init(2 * JSON_RANDOM_MAX_BYTES);
     static uint8_t ours[BATCH];
     static uint8_t theirs[BATCH];
-    python_start(&judged);
+    python_start(&parser);
     for (uint64_t done = 0; done < documents; done += BATCH) {
         nc_buf_reset(&batch);
         choose_way(done / BATCH);
         for (uint32_t i = 0; i < BATCH; i++) {
-            json_chance(&text, &seed);
+            json_random(&text, &seed);
             uint32_t length = (uint32_t)text.length;
             nc_buf_append(&batch, nc_slice_make(&length, sizeof length));
             nc_buf_append(&batch, nc_buf_slice(&text));
-            ours[i] = judge_here(nc_buf_slice(&text), done + i);
+            ours[i] = validate(nc_buf_slice(&text), done + i);
         }
         assert_status(nc_buf_status(&batch), NC_OK);
         uint32_t head[2] = {BATCH, (uint32_t)batch.length};
-        send_all(judged.to, head, sizeof head);
-        send_all(judged.to, batch.data, batch.length);
-        receive_all(judged.from, theirs, BATCH);
+        send_all(parser.to, head, sizeof head);
+        send_all(parser.to, batch.data, batch.length);
+        receive_all(parser.from, theirs, BATCH);
         for (size_t i = 0, at = 0; i < BATCH; i++) {
             uint32_t length;
             memcpy(&length, batch.data + at, sizeof length);
@@ -157,8 +157,8 @@ static void json__agrees_with_python(void **state) {
             right += ours[i] == 1;
         }
     }
-    python_stop(&judged);
-    nc_blocks_choose(NULL);
+    python_stop(&parser);
+    nc_block_scanner_select(NULL);
     print_message("%" PRIu64 " documents, %" PRIu64 " of them right\n", documents, right);
     assert_true(right > documents / 4 && right < documents);
     nc_buf_deinit(&batch);

@@ -21,7 +21,7 @@ static void feed_text(nc_json *json, const char *text) {
     assert_status(nc_json_feed(json, nc_slice_of(text), NULL), NC_OK);
 }
 
-static void json__a_million_brackets_end_at_the_depth_allowed(void **state) {
+static void json__a_million_brackets_end_at_the_depth_limit(void **state) {
     (void)state;
     nc_json_failure failure;
     nc_buf brackets = fill('[', 1000000);
@@ -92,7 +92,7 @@ static void append_member(nc_buf *text, int name) {
     nc_buf_append(text, nc_slice_of(member));
 }
 
-static void json__80000_names_are_told_apart(void **state) {
+static void json__80000_names_are_distinguished(void **state) {
     (void)state;
     nc_json_options options = {.refuses_duplicate_names = true};
     nc_json_failure failure;
@@ -131,7 +131,7 @@ static void json__names_of_objects_that_ended_are_forgotten(void **state) {
 }
 
 /// A shape of many members, and a text that names each of them in the worst order.
-static void shape__thousands_of_members_in_any_order_take_linear_work(void **state) {
+static void shape__thousands_of_members_in_any_order_take_linear_time(void **state) {
     (void)state;
     nc_shape *shape = NULL;
     nc_buf document = nc_buf_init(8 << 20);
@@ -153,7 +153,7 @@ static void shape__thousands_of_members_in_any_order_take_linear_work(void **sta
     nc_buf_deinit(&text);
 }
 
-static void json__a_limit_ends_a_text_of_2_gib(void **state) {
+static void json__a_limit_rejects_a_text_of_2_gib(void **state) {
     (void)state;
     nc_json *json = NULL;
     nc_json_options options = {.max_bytes = UINT64_C(64) << 20};
@@ -195,7 +195,7 @@ static void json__a_small_stack_is_enough(void **state) {
     nc_buf_deinit(&text);
 }
 
-static void json__says_the_same_again_after_a_failure(void **state) {
+static void json__a_failure_is_sticky(void **state) {
     (void)state;
     nc_json *json = NULL;
     nc_error first;
@@ -212,7 +212,7 @@ static void json__says_the_same_again_after_a_failure(void **state) {
     assert_status(nc_json_finish(json, &again), NC_ERR_BAD_JSON);
     assert_string_equal(first.message, again.message);
     assert_int_equal(again.offset, 5);
-    assert_string_equal(first.message, "line 2, column 4: wanted a value, found ']'");
+    assert_string_equal(first.message, "line 2, column 4: expected a value, found ']'");
     assert_int_equal(nc_json_bytes(json), 5);
     nc_json_reset(json);
     feed_text(json, "[1]");
@@ -237,7 +237,7 @@ static void check_with_failing_memory(void *ctx) {
     nc_json_free(json);
 }
 
-static void json__survives_any_allocation_that_fails(void **state) {
+static void json__survives_each_allocation_failure(void **state) {
     (void)state;
     nc_buf text = nc_buf_init(1 << 16);
     nc_buf_append_byte(&text, '{');
@@ -253,16 +253,16 @@ static void json__survives_any_allocation_that_fails(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(json__a_million_brackets_end_at_the_depth_allowed),
+        harness_case(json__a_million_brackets_end_at_the_depth_limit),
         harness_case(json__a_string_of_100_mib_takes_no_memory),
         harness_case(json__numbers_of_100000_digits_compare_exactly),
-        harness_case(json__80000_names_are_told_apart),
+        harness_case(json__80000_names_are_distinguished),
         harness_case(json__names_of_objects_that_ended_are_forgotten),
-        harness_case(shape__thousands_of_members_in_any_order_take_linear_work),
-        harness_case(json__a_limit_ends_a_text_of_2_gib),
+        harness_case(shape__thousands_of_members_in_any_order_take_linear_time),
+        harness_case(json__a_limit_rejects_a_text_of_2_gib),
         harness_case(json__a_small_stack_is_enough),
-        harness_case(json__says_the_same_again_after_a_failure),
-        harness_case(json__survives_any_allocation_that_fails),
+        harness_case(json__a_failure_is_sticky),
+        harness_case(json__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /// The texts of json_texts.json: y_ are valid, n_ are invalid, i_ depend on options. Each is split in every way and
 /// parsed with every block scanner of this processor.
 #include "json_vectors.h"
-#include "json/blocks.h"
+#include "json/scanner.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -95,13 +95,13 @@ static nc_json_failure check_cut(const text_case *one, size_t cut, size_t step) 
     return failure;
 }
 
-static void check_all_ways(void (*check)(const text_case *one)) {
-    for (size_t way = 0; way < nc_blocks_way_count; way++) {
-        if (!nc_blocks_ways[way].is_possible()) {
+static void check_with_all_scanners(void (*check)(const text_case *one)) {
+    for (size_t i = 0; i < nc_block_scanner_count; i++) {
+        if (!nc_block_scanners[i].is_supported()) {
             continue;
         }
         json_vectors file;
-        nc_blocks_choose(&nc_blocks_ways[way]);
+        nc_block_scanner_select(&nc_block_scanners[i]);
         json_vectors_open(&file, "json_texts.json");
         while (json_vectors_next(&file)) {
             text_case one;
@@ -111,7 +111,7 @@ static void check_all_ways(void (*check)(const text_case *one)) {
         }
         json_vectors_close(&file);
     }
-    nc_blocks_choose(NULL);
+    nc_block_scanner_select(NULL);
 }
 
 static bool pass_token(void *ctx, const nc_json_token *token) {
@@ -131,7 +131,7 @@ static void check_whole(const text_case *one) {
     guarded_deinit(&copy);
 }
 
-static void check_behind_text(const text_case *one) {
+static void check_after_text(const text_case *one) {
     // The same at every offset within a block, after white space.
     for (size_t shift = 1; shift < 68; shift += 3) {
         text_case moved = *one;
@@ -166,25 +166,25 @@ static void check_every_cut(const text_case *one) {
 
 static void json__agrees_with_the_vectors(void **state) {
     (void)state;
-    check_all_ways(check_whole);
+    check_with_all_scanners(check_whole);
 }
 
-static void json__agrees_with_the_vectors_at_every_place(void **state) {
+static void json__agrees_with_the_vectors_at_every_position(void **state) {
     (void)state;
-    check_all_ways(check_behind_text);
+    check_with_all_scanners(check_after_text);
 }
 
-static void json__agrees_with_the_vectors_however_they_are_cut(void **state) {
+static void json__agrees_with_the_vectors_at_every_split(void **state) {
     (void)state;
-    check_all_ways(check_every_cut);
+    check_with_all_scanners(check_every_cut);
 }
 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(json__agrees_with_the_vectors),
-        harness_case(json__agrees_with_the_vectors_at_every_place),
-        harness_case(json__agrees_with_the_vectors_however_they_are_cut),
+        harness_case(json__agrees_with_the_vectors_at_every_position),
+        harness_case(json__agrees_with_the_vectors_at_every_split),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void assert_written(nc_params *params, const nc_json_style *style, const 
     nc_params_deinit(params);
 }
 
-static void json__comes_back_as_it_was_read(void **state) {
+static void json__a_parsed_text_round_trips(void **state) {
     (void)state;
     static const char *const rows[] = {
         "{}",
@@ -53,7 +53,7 @@ static void json__writes_each_kind(void **state) {
     assert_written(&params, NULL, "[-9223372036854775808,0.1,1,1e300,1.10,null,true]");
 }
 
-static void json__has_styles(void **state) {
+static void json__writes_each_style(void **state) {
     (void)state;
     static const char json[] = "{\"b\":[1,{\"y\":\"a/b\",\"x\":[]}],\"a\":{}}";
     static const nc_json_style sorted = {.is_sorted = true};
@@ -93,13 +93,13 @@ static void close_nested(nc_params *params) {
     nc_params_end(params);
 }
 
-static void json__names_the_path_to_what_it_cannot_say(void **state) {
+static void json__names_the_path_of_a_value_that_json_cannot_express(void **state) {
     (void)state;
     nc_params params = nested();
     nc_params_begin(&params, text(""), NC_PARAMS_SET);
     nc_params_end(&params);
     close_nested(&params);
-    assert_refused(&params, "'a.b[2]': a set, which JSON cannot say");
+    assert_refused(&params, "'a.b[2]': a set, which JSON cannot represent");
     params = nested();
     nc_params_add_double(&params, text(""), INFINITY);
     close_nested(&params);
@@ -107,22 +107,22 @@ static void json__names_the_path_to_what_it_cannot_say(void **state) {
     params = nested();
     nc_params_add_bytes(&params, text(""), text("x"));
     close_nested(&params);
-    assert_refused(&params, "'a.b[2]': bytes, which JSON cannot say");
+    assert_refused(&params, "'a.b[2]': bytes, which JSON cannot represent");
     params = nested();
     nc_params_add_string(&params, text(""), text("ok\xED\xA0\x80"));
     close_nested(&params);
     assert_refused(&params, "'a.b[2]': the text is not UTF-8");
     params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_params_add_number(&params, text("n"), text("01"));
-    assert_refused(&params, "'n': the number is none");
+    assert_refused(&params, "'n': the number is not valid");
     params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_params_add_null(&params, text("\xFF"));
     assert_refused(&params, "'?': the name is not UTF-8");
     params = nc_params_init(NC_PARAMS_SET, 0);
-    assert_refused(&params, "'': a set, which JSON cannot say");
+    assert_refused(&params, "'': a set, which JSON cannot represent");
 }
 
-static void json__refuses_what_is_not_whole_or_does_not_fit(void **state) {
+static void json__rejects_incomplete_trees_and_full_buffers(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     const nc_params *nothing = NULL;
@@ -160,11 +160,11 @@ static void json__survives_each_allocation_failure(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(json__comes_back_as_it_was_read),
+        harness_case(json__a_parsed_text_round_trips),
         harness_case(json__writes_each_kind),
-        harness_case(json__has_styles),
-        harness_case(json__names_the_path_to_what_it_cannot_say),
-        harness_case(json__refuses_what_is_not_whole_or_does_not_fit),
+        harness_case(json__writes_each_style),
+        harness_case(json__names_the_path_of_a_value_that_json_cannot_express),
+        harness_case(json__rejects_incomplete_trees_and_full_buffers),
         harness_case(json__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

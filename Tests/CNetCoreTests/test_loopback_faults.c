@@ -24,18 +24,18 @@
 
 /* --- sequences --- */
 
-static void loopback_faults__answers_one_after_another_and_repeats_the_last(void **state) {
+static void loopback_faults__sends_replies_in_sequence_and_repeats_the_last(void **state) {
     const nct_reply replies[] = {{.status = 503}, {.status = 401}, {.body = "in", .body_length = 2}};
     assert_int_equal(nct_server_script_sequence(*state, "/a", replies, 3), 0);
     assert_int_equal(nct_server_script_sequence(*state, "/b", replies, 0), EINVAL);
-    int fd = raw_ask(*state, GET("/a") GET("/a") GET("/b"));
+    int fd = raw_request(*state, GET("/a") GET("/a") GET("/b"));
     raw_expect(fd, EMPTY("503 Service Unavailable") EMPTY("401 Unauthorized") EMPTY("404 Not Found"));
-    raw_say(fd, GET("/a") GET("/a"));
+    raw_send(fd, GET("/a") GET("/a"));
     raw_expect(fd, OK("2") "in" OK("2") "in");
     close(fd);
 }
 
-static void loopback_faults__asks_for_basic_credentials(void **state) {
+static void loopback_faults__challenges_with_basic(void **state) {
 #define CHALLENGE                                                                                                      \
     "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"nettesting\"\r\nContent-Length: 0\r\n\r\n"
     raw_script(*state, "/a", (nct_reply){.user = "Aladdin", .password = "open sesame"});
@@ -49,12 +49,12 @@ static void loopback_faults__asks_for_basic_credentials(void **state) {
 
 /* --- early responses --- */
 
-static void loopback_faults__answers_before_the_body_and_then_reads_it(void **state) {
+static void loopback_faults__replies_before_the_body_and_then_reads_it(void **state) {
     raw_script(*state, "/a", (nct_reply){.status = 413, .early = NCT_EARLY_DISCARD});
-    int fd = raw_ask(*state, PUT("/a", "5"));
+    int fd = raw_request(*state, PUT("/a", "5"));
     raw_expect(fd, EMPTY("413 Content Too Large"));
     assert_int_equal(nct_server_request_count(*state), 1);
-    raw_say(fd, "hello" GET("/b"));
+    raw_send(fd, "hello" GET("/b"));
     raw_expect(fd, EMPTY("404 Not Found"));
     assert_int_equal(nct_server_received_bytes(*state), 5);
     close(fd);
@@ -62,11 +62,11 @@ static void loopback_faults__answers_before_the_body_and_then_reads_it(void **st
 
 static void loopback_faults__ends_before_the_body(void **state) {
     raw_script(*state, "/a", (nct_reply){.status = 413, .early = NCT_EARLY_END});
-    int fd = raw_ask(*state, PUT("/a", "5"));
+    int fd = raw_request(*state, PUT("/a", "5"));
     raw_expect(fd, EMPTY("413 Content Too Large"));
     raw_expect_end(fd, false);
     raw_script(*state, "/a", (nct_reply){.status = 413, .early = NCT_EARLY_END, .ending = NCT_RESET});
-    fd = raw_ask(*state, PUT("/a", "5"));
+    fd = raw_request(*state, PUT("/a", "5"));
     raw_expect(fd, EMPTY("413 Content Too Large"));
     raw_expect_end(fd, true);
 }
@@ -83,7 +83,7 @@ static size_t fill(int fd) {
 
 static void loopback_faults__stops_reading_until_it_is_released(void **state) {
     raw_script(*state, "/a", (nct_reply){.early = NCT_EARLY_STOP});
-    int fd = raw_ask(*state, PUT("/a", "4000000000"));
+    int fd = raw_request(*state, PUT("/a", "4000000000"));
     raw_expect(fd, OK("0"));
     assert_true(nct_server_wait_for_stalled(*state, 1, RAW_LIMIT_MS));
     size_t sent = fill(fd);
@@ -94,23 +94,23 @@ static void loopback_faults__stops_reading_until_it_is_released(void **state) {
     assert_true(nct_server_wait_for_silence(*state, RAW_LIMIT_MS));
 }
 
-static void loopback_faults__stops_reading_and_says_nothing(void **state) {
+static void loopback_faults__stops_reading_and_sends_nothing(void **state) {
     raw_script(*state, "/a", (nct_reply){.early = NCT_EARLY_STOP, .is_cut = true});
-    int fd = raw_ask(*state, PUT("/a", "1"));
+    int fd = raw_request(*state, PUT("/a", "1"));
     assert_true(nct_server_wait_for_stalled(*state, 1, RAW_LIMIT_MS));
     raw_expect_nothing(fd);
-    raw_say(fd, "x");
+    raw_send(fd, "x");
     nct_server_release_stalled(*state);
     raw_expect(fd, OK("0"));
     close(fd);
 }
 
-static void loopback_faults__turns_away_who_expects_100_continue(void **state) {
+static void loopback_faults__rejects_expect_100_continue(void **state) {
     const nct_reply replies[] = {{.status = 417, .early = NCT_EARLY_INSTEAD}, {.status = 200}};
     assert_int_equal(nct_server_script_sequence(*state, "/a", replies, 2), 0);
-    int fd = raw_ask(*state, "PUT /a HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+    int fd = raw_request(*state, "PUT /a HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
     raw_expect(fd, EMPTY("417 Expectation Failed"));
-    raw_say(fd, PUT("/a", "2") "hi");
+    raw_send(fd, PUT("/a", "2") "hi");
     raw_expect(fd, OK("0"));
     assert_int_equal(nct_server_request_connection(*state, 0), 1);
     assert_int_equal(nct_server_request_connection(*state, 1), 1);
@@ -129,11 +129,11 @@ static uint32_t segments_received(int fd) {
 
 static void loopback_faults__sends_each_piece_in_a_segment_of_its_own(void **state) {
     raw_script(*state, "/a", (nct_reply){.pattern_length = 26, .chunk_bytes = 13, .drip_bytes = 2});
-    int fd = raw_ask(*state, GET("/a"));
+    int fd = raw_request(*state, GET("/a"));
     const char reply[] = CHUNKED "d\r\nabcdefghijklm\r\nd\r\nnopqrstuvwxyz\r\n0\r\n\r\n";
     raw_expect(fd, reply);
     assert_int_equal(segments_received(fd), (sizeof reply - 1 + 1) / 2);
-    raw_say(fd, GET("/b"));
+    raw_send(fd, GET("/b"));
     raw_expect(fd, EMPTY("404 Not Found"));
     close(fd);
 }
@@ -149,7 +149,7 @@ static void loopback_faults__waits_between_pieces(void **state) {
     uint64_t begun_ms = now_ms();
     int fds[3];
     for (size_t i = 0; i < 3; i++)
-        fds[i] = raw_ask(*state, GET("/a"));
+        fds[i] = raw_request(*state, GET("/a"));
     for (size_t i = 0; i < 3; i++) {
         raw_expect(fds[i], OK("0"));
         raw_expect_end(fds[i], false);
@@ -159,9 +159,9 @@ static void loopback_faults__waits_between_pieces(void **state) {
     assert_in_range(spent_ms, 57, RAW_LIMIT_MS);
 }
 
-static void loopback_faults__notices_a_client_that_leaves_between_pieces(void **state) {
+static void loopback_faults__detects_a_client_that_disconnects_between_pieces(void **state) {
     raw_script(*state, "/a", (nct_reply){.drip_bytes = 1, .drip_ms = 3600 * 1000});
-    int fd = raw_ask(*state, GET("/a"));
+    int fd = raw_request(*state, GET("/a"));
     raw_expect(fd, "H");
     raw_expect_nothing(fd);
     close(fd);
@@ -181,13 +181,13 @@ static void loopback_faults__sends_trailers_after_the_last_chunk(void **state) {
     raw_exchange(*state, "HEAD /a HTTP/1.1\r\n\r\n", CHUNKED);
 }
 
-static void loopback_faults__goes_on_reading_after_a_half_close(void **state) {
+static void loopback_faults__continues_reading_after_a_half_close(void **state) {
     raw_script(*state, "/a", (nct_reply){.ending = NCT_HALF_CLOSE});
-    int fd = raw_ask(*state, GET("/a"));
+    int fd = raw_request(*state, GET("/a"));
     raw_expect(fd, OK("0"));
     assert_int_equal(recv(fd, &(char){0}, 1, 0), 0);
-    raw_say(fd, GET("/b"));
-    raw_say(fd, GET("/b"));
+    raw_send(fd, GET("/b"));
+    raw_send(fd, GET("/b"));
     assert_int_equal(nct_server_open_count(*state), 1);
     raw_expect_end(fd, false);
     assert_true(nct_server_wait_for_silence(*state, RAW_LIMIT_MS));
@@ -201,7 +201,7 @@ static void expect_endless(nct_server *server, nct_reply reply, const char *firs
     enum { ENOUGH = 1 << 20 };
     static char bytes[ENOUGH];
     raw_script(server, "/endless", reply);
-    int fd = raw_ask(server, GET("/endless"));
+    int fd = raw_request(server, GET("/endless"));
     raw_expect(fd, first);
     assert_int_equal(recv(fd, bytes, sizeof bytes, MSG_WAITALL), sizeof bytes);
     size_t period = strlen(unit);
@@ -215,7 +215,7 @@ static void expect_endless(nct_server *server, nct_reply reply, const char *firs
     reply.cut_after = strlen(first) + period;
     reply.ending = NCT_CLOSE;
     raw_script(server, "/endless", reply);
-    fd = raw_ask(server, GET("/endless"));
+    fd = raw_request(server, GET("/endless"));
     raw_expect(fd, first);
     raw_expect(fd, unit);
     raw_expect_end(fd, false);
@@ -240,9 +240,9 @@ static void loopback_faults__sends_without_end(void **state) {
     raw_exchange(*state, "HEAD /endless HTTP/1.1\r\n\r\n", CHUNKED);
 }
 
-static void loopback_faults__outlives_a_client_that_reads_nothing_of_what_never_ends(void **state) {
+static void loopback_faults__stops_despite_a_client_that_does_not_read_an_endless_reply(void **state) {
     raw_script(*state, "/endless", (nct_reply){.endless = NCT_ENDLESS_CHUNKS});
-    int fd = raw_ask(*state, GET("/endless"));
+    int fd = raw_request(*state, GET("/endless"));
     raw_expect(fd, CHUNKED);
     raw_exchange(*state, GET("/b"), EMPTY("404 Not Found"));
     close(fd);
@@ -262,7 +262,7 @@ static void expect_part(nct_server *server, const char *range, const char *expec
     "\r\n\r\n"
 #define WHOLE "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 100\r\n\r\n"
 
-static void loopback_faults__answers_ranges_with_the_part_asked_for(void **state) {
+static void loopback_faults__serves_the_requested_range(void **state) {
     const char refused[] = "HTTP/1.1 416 Range Not Satisfiable\r\nETag: \"1\"\r\nContent-Range: bytes */100\r\n"
                            "Content-Length: 0\r\n\r\n";
     raw_script(*state, "/a", (nct_reply){.pattern_length = 100, .headers = "ETag: \"1\"\r\n", .answers_ranges = true});
@@ -277,22 +277,22 @@ static void loopback_faults__answers_ranges_with_the_part_asked_for(void **state
     for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) {
         char request[128];
         snprintf(request, sizeof request, "GET /a HTTP/1.1\r\nRange: %s\r\n\r\n", ignored[i]);
-        int fd = raw_ask(*state, request);
+        int fd = raw_request(*state, request);
         raw_expect(fd, WHOLE "abc");
         close(fd);
     }
 }
 
-static void loopback_faults__answers_if_range_by_the_scripts_own_lines(void **state) {
+static void loopback_faults__evaluates_if_range_against_the_scripts_fields(void **state) {
     raw_script(*state, "/a", (nct_reply){.pattern_length = 100, .headers = "ETag: \"1\"\r\n", .answers_ranges = true});
     expect_part(*state, "bytes=0-1\r\nIf-Range: \"1\"", PART("0-1/100", "2") "ab");
-    int fd = raw_ask(*state, "GET /a HTTP/1.1\r\nRange: bytes=0-1\r\nIf-Range: \"2\"\r\n\r\n");
+    int fd = raw_request(*state, "GET /a HTTP/1.1\r\nRange: bytes=0-1\r\nIf-Range: \"2\"\r\n\r\n");
     raw_expect(fd, WHOLE "abc");
     close(fd);
     raw_exchange(*state, "HEAD /a HTTP/1.1\r\nRange: bytes=0-1\r\n\r\n", WHOLE);
 }
 
-static void loopback_faults__answers_ranges_in_chunks_and_of_a_body(void **state) {
+static void loopback_faults__serves_ranges_chunked_and_of_a_body(void **state) {
     nct_reply reply = {.body = "0123456789", .body_length = 10, .chunk_bytes = 2, .answers_ranges = true};
     raw_script(*state, "/a", reply);
     expect_part(*state, "bytes=5-7",
@@ -305,12 +305,12 @@ static void loopback_faults__answers_ranges_in_chunks_and_of_a_body(void **state
 
 /* --- record --- */
 
-static void loopback_faults__tells_which_connection_a_request_came_over(void **state) {
-    int first = raw_ask(*state, GET("/"));
+static void loopback_faults__reports_the_connection_of_a_request(void **state) {
+    int first = raw_request(*state, GET("/"));
     raw_expect(first, EMPTY("404 Not Found"));
     raw_exchange(*state, GET("/"), EMPTY("404 Not Found"));
-    raw_say(first, PUT("/", "3") "abc"
-                                 "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nde\r\n0\r\n\r\n");
+    raw_send(first, PUT("/", "3") "abc"
+                                  "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nde\r\n0\r\n\r\n");
     raw_expect(first, EMPTY("404 Not Found") EMPTY("404 Not Found"));
     const size_t numbers[] = {1, 2, 3, 1, 1, 0};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -318,7 +318,7 @@ static void loopback_faults__tells_which_connection_a_request_came_over(void **s
     assert_int_equal(nct_server_received_bytes(*state), 5);
     nct_server_forget(*state);
     assert_int_equal(nct_server_received_bytes(*state), 0);
-    raw_say(first, GET("/"));
+    raw_send(first, GET("/"));
     assert_true(nct_server_wait_for_requests(*state, 1, RAW_LIMIT_MS));
     assert_int_equal(nct_server_request_connection(*state, 0), 1);
     close(first);
@@ -329,16 +329,16 @@ static void loopback_faults__tells_which_connection_a_request_came_over(void **s
 int main(void) {
     // clang-format off
     const struct CMUnitTest tests[] = {
-        CASE(answers_one_after_another_and_repeats_the_last), CASE(asks_for_basic_credentials),
-        CASE(answers_before_the_body_and_then_reads_it), CASE(ends_before_the_body),
-        CASE(stops_reading_until_it_is_released), CASE(stops_reading_and_says_nothing),
-        CASE(turns_away_who_expects_100_continue), CASE(sends_each_piece_in_a_segment_of_its_own),
-        CASE(waits_between_pieces), CASE(notices_a_client_that_leaves_between_pieces),
+        CASE(sends_replies_in_sequence_and_repeats_the_last), CASE(challenges_with_basic),
+        CASE(replies_before_the_body_and_then_reads_it), CASE(ends_before_the_body),
+        CASE(stops_reading_until_it_is_released), CASE(stops_reading_and_sends_nothing),
+        CASE(rejects_expect_100_continue), CASE(sends_each_piece_in_a_segment_of_its_own),
+        CASE(waits_between_pieces), CASE(detects_a_client_that_disconnects_between_pieces),
         CASE(sends_interim_heads_first), CASE(sends_trailers_after_the_last_chunk),
-        CASE(goes_on_reading_after_a_half_close), CASE(sends_without_end),
-        CASE(outlives_a_client_that_reads_nothing_of_what_never_ends),
-        CASE(answers_ranges_with_the_part_asked_for), CASE(answers_if_range_by_the_scripts_own_lines),
-        CASE(answers_ranges_in_chunks_and_of_a_body), CASE(tells_which_connection_a_request_came_over),
+        CASE(continues_reading_after_a_half_close), CASE(sends_without_end),
+        CASE(stops_despite_a_client_that_does_not_read_an_endless_reply),
+        CASE(serves_the_requested_range), CASE(evaluates_if_range_against_the_scripts_fields),
+        CASE(serves_ranges_chunked_and_of_a_body), CASE(reports_the_connection_of_a_request),
     };
     // clang-format on
     harness_allow_descriptors();

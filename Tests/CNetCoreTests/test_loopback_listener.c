@@ -52,7 +52,7 @@ static void loopback_listener__listens_on_another_loopback_address(void **state)
     assert_int_equal(dial_host("127.0.0.1", nct_server_port(server), 0), -1);
     assert_int_equal(errno, ECONNREFUSED);
     int fd = dial_host("127.0.0.2", nct_server_port(server), 0);
-    raw_say(fd, GET("/"));
+    raw_send(fd, GET("/"));
     raw_expect(fd, NOT_FOUND);
     close(fd);
     // The same port of another address is another origin.
@@ -80,12 +80,12 @@ static void loopback_listener__starts_again_on_the_port_it_had(void **state) {
     (void)state;
     nct_server *server = start((nct_server_options){0});
     uint16_t port = nct_server_port(server);
-    int fd = raw_ask(server, GET("/"));
+    int fd = raw_request(server, GET("/"));
     raw_expect(fd, NOT_FOUND);
     nct_server_stop(server);
     raw_expect_end(fd, false);
     server = start((nct_server_options){.port = port});
-    fd = raw_ask(server, GET("/"));
+    fd = raw_request(server, GET("/"));
     raw_expect(fd, NOT_FOUND);
     close(fd);
     nct_server_stop(server);
@@ -101,7 +101,7 @@ static void loopback_listener__listens_on_a_unix_socket(void **state) {
     assert_int_equal(nct_server_port(server), 0);
     raw_script(server, "/drip", (nct_reply){.drip_bytes = 1, .ending = NCT_RESET});
     int fd = dial_address((struct sockaddr *)&address, sizeof address, 0);
-    raw_say(fd, GET("/") GET("/drip"));
+    raw_send(fd, GET("/") GET("/drip"));
     raw_expect(fd, NOT_FOUND OK("0"));
     raw_expect_end(fd, false);
     nct_server_stop(server);
@@ -119,7 +119,7 @@ static void loopback_listener__accepts_late(void **state) {
     // The kernel completes two connections for the server; the others still connect.
     assert_int_equal(poll(fds, MANY, 50), 2);
     assert_int_equal(nct_server_connection_count(server), 0);
-    raw_say(fds[0].fd, GET("/"));
+    raw_send(fds[0].fd, GET("/"));
     assert_false(nct_server_wait_for_requests(server, 1, 20));
     nct_server_accept_now(server);
     assert_true(nct_server_wait_for_requests(server, 1, RAW_LIMIT_MS));
@@ -134,7 +134,7 @@ static void loopback_listener__reads_no_request_before_it_is_released(void **sta
     nct_server *server = start((nct_server_options){.is_never_reading = true, .receive_buffer_bytes = 4096});
     int fd = raw_dial(server);
     assert_true(nct_server_wait_for_stalled(server, 1, RAW_LIMIT_MS));
-    raw_say(fd, "PUT / HTTP/1.1\r\nContent-Length: 100000000\r\n\r\n");
+    raw_send(fd, "PUT / HTTP/1.1\r\nContent-Length: 100000000\r\n\r\n");
     static char bytes[65536];
     size_t sent = 0;
     for (ssize_t count; (count = send(fd, bytes, sizeof bytes, MSG_DONTWAIT | MSG_NOSIGNAL)) > 0;)

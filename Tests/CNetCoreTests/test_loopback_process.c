@@ -51,7 +51,7 @@ static void process__that_cannot_start_is_an_error(void **state) {
     close(held);
 }
 
-static void port__that_is_reserved_is_given_to_nobody(void **state) {
+static void port__a_reserved_port_is_not_assigned_again(void **state) {
     uint16_t port;
     int held = nct_port_reserve(&port);
     (void)state;
@@ -73,7 +73,7 @@ static void port__that_is_reserved_is_given_to_nobody(void **state) {
     close(held);
 }
 
-static void process__inherits_the_sockets_it_is_given_and_nothing_else(void **state) {
+static void process__inherits_only_the_sockets_passed_to_it(void **state) {
     char path[] = "/tmp/netcore-process-XXXXXX";
     char text[64] = {0};
     nct_process *process;
@@ -107,7 +107,7 @@ static void process__inherits_the_sockets_it_is_given_and_nothing_else(void **st
     unlink(path);
 }
 
-static void process__and_its_children_end_with_whoever_started_it(void **state) {
+static void process__and_its_children_end_with_their_starter(void **state) {
     uint16_t port;
     int listener = nct_port_listen(&port);
     int ready[2];
@@ -145,9 +145,9 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(program__is_found_by_name_and_by_path),
         harness_case(process__that_cannot_start_is_an_error),
-        harness_case(port__that_is_reserved_is_given_to_nobody),
-        harness_case(process__inherits_the_sockets_it_is_given_and_nothing_else),
-        harness_case(process__and_its_children_end_with_whoever_started_it),
+        harness_case(port__a_reserved_port_is_not_assigned_again),
+        harness_case(process__inherits_only_the_sockets_passed_to_it),
+        harness_case(process__and_its_children_end_with_their_starter),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

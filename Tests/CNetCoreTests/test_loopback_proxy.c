@@ -67,10 +67,10 @@ static void loopback_proxy__forwards_requests_in_absolute_form(void **state) {
     int fd = dial(&opened);
     const char *head =
         with_port(&opened, "GET http://a.example:%u/a?b HTTP/1.1\r\nHost: h\r\nProxy-Connection: x\r\n\r\n");
-    raw_say(fd, head);
+    raw_send(fd, head);
     raw_expect(fd, OK("5") "hello");
     expect_head(&opened, 0, head);
-    raw_say(fd, with_port(&opened, "POST http://127.0.0.1:%u/echo HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi"));
+    raw_send(fd, with_port(&opened, "POST http://127.0.0.1:%u/echo HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi"));
     raw_expect(fd, OK("2") "hi");
     char received[128] = {0};
     size_t length = nct_server_copy_request(opened.server, 0, received, sizeof received);
@@ -88,17 +88,17 @@ static void loopback_proxy__forwards_requests_in_absolute_form(void **state) {
     close_route(&opened);
 }
 
-static void loopback_proxy__keeps_the_connection_to_a_server(void **state) {
+static void loopback_proxy__reuses_the_connection_to_a_server(void **state) {
     (void)state;
     route opened = open_route((nct_proxy_options){.kind = NCT_PROXY_HTTP});
     int fd = dial(&opened);
     for (int i = 0; i < 3; i++) {
-        raw_say(fd, with_port(&opened, "GET http://a.example:%u/a HTTP/1.1\r\n\r\n"));
+        raw_send(fd, with_port(&opened, "GET http://a.example:%u/a HTTP/1.1\r\n\r\n"));
         raw_expect(fd, OK("5") "hello");
     }
     assert_int_equal(nct_server_connection_count(opened.server), 1);
     raw_script(opened.server, "/close", (nct_reply){.ending = NCT_CLOSE});
-    raw_say(fd, with_port(&opened, "GET http://a.example:%u/close HTTP/1.1\r\n\r\n"));
+    raw_send(fd, with_port(&opened, "GET http://a.example:%u/close HTTP/1.1\r\n\r\n"));
     raw_expect(fd, OK("0"));
     raw_expect_end(fd, false);
     close_route(&opened);
@@ -108,9 +108,9 @@ static void loopback_proxy__makes_tunnels(void **state) {
     (void)state;
     route opened = open_route((nct_proxy_options){.kind = NCT_PROXY_HTTP});
     int fd = dial(&opened);
-    raw_say(fd, with_port(&opened, "CONNECT a.example:%u HTTP/1.1\r\n\r\n"));
+    raw_send(fd, with_port(&opened, "CONNECT a.example:%u HTTP/1.1\r\n\r\n"));
     raw_expect(fd, "HTTP/1.1 200 Connection established\r\n\r\n");
-    raw_say(fd, GET("/a"));
+    raw_send(fd, GET("/a"));
     raw_expect(fd, OK("5") "hello");
     assert_int_equal(nct_proxy_tunnel_count(opened.proxy), 1);
     shutdown(fd, SHUT_WR);
@@ -119,13 +119,13 @@ static void loopback_proxy__makes_tunnels(void **state) {
     close_route(&opened);
 }
 
-static void loopback_proxy__passes_large_bodies_both_ways_at_once(void **state) {
+static void loopback_proxy__relays_large_bodies_in_both_directions_concurrently(void **state) {
     (void)state;
     route opened = open_route((nct_proxy_options){.kind = NCT_PROXY_HTTP});
     enum { LARGE = 20 << 20 };
     raw_script(opened.server, "/early", (nct_reply){.early = NCT_EARLY_DISCARD, .pattern_length = LARGE});
     int fd = dial(&opened);
-    raw_say(fd, with_port(&opened, "PUT http://h:%u/early HTTP/1.1\r\nContent-Length: 20971520\r\n\r\n"));
+    raw_send(fd, with_port(&opened, "PUT http://h:%u/early HTTP/1.1\r\nContent-Length: 20971520\r\n\r\n"));
     raw_expect(fd, OK("20971520"));
     static char bytes[1 << 20];
     size_t sent = 0;
@@ -149,36 +149,36 @@ static void loopback_proxy__passes_large_bodies_both_ways_at_once(void **state) 
     close_route(&opened);
 }
 
-static void loopback_proxy__challenges_who_shows_no_credentials(void **state) {
+static void loopback_proxy__challenges_a_client_without_credentials(void **state) {
     (void)state;
 #define CHALLENGE                                                                                                      \
     "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"nettesting\"\r\n"                 \
     "Content-Length: 0\r\n\r\n"
     route opened = open_route((nct_proxy_options){.kind = NCT_PROXY_HTTP, .user = "u", .password = "p"});
     int fd = dial(&opened);
-    raw_say(fd, with_port(&opened, "PUT http://h:%u/a HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi"));
+    raw_send(fd, with_port(&opened, "PUT http://h:%u/a HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi"));
     raw_expect(fd, CHALLENGE);
-    raw_say(fd, with_port(&opened, "CONNECT h:%u HTTP/1.1\r\n\r\n"));
+    raw_send(fd, with_port(&opened, "CONNECT h:%u HTTP/1.1\r\n\r\n"));
     raw_expect(fd, CHALLENGE);
     assert_int_equal(nct_server_connection_count(opened.server), 0);
-    raw_say(fd, with_port(&opened, "CONNECT h:%u HTTP/1.1\r\nProxy-Authorization: Basic dTpw\r\n\r\n"));
+    raw_send(fd, with_port(&opened, "CONNECT h:%u HTTP/1.1\r\nProxy-Authorization: Basic dTpw\r\n\r\n"));
     raw_expect(fd, "HTTP/1.1 200 Connection established\r\n\r\n");
     close(fd);
     close_route(&opened);
 }
 
-static void loopback_proxy__refuses_as_asked(void **state) {
+static void loopback_proxy__rejects_as_configured(void **state) {
     (void)state;
     const char reply[] = "HTTP/1.1 403 Forbidden\r\nX: 1\r\n\r\nno";
     route opened = open_route((nct_proxy_options){.kind = NCT_PROXY_HTTP, .connect_reply = reply});
     int fd = dial(&opened);
-    raw_say(fd, with_port(&opened, "CONNECT h:%u HTTP/1.1\r\n\r\n"));
+    raw_send(fd, with_port(&opened, "CONNECT h:%u HTTP/1.1\r\n\r\n"));
     raw_expect(fd, reply);
     raw_expect_end(fd, false);
     fd = dial(&opened);
-    raw_say(fd, "GET http://127.0.0.1:1/ HTTP/1.1\r\n\r\n");
+    raw_send(fd, "GET http://127.0.0.1:1/ HTTP/1.1\r\n\r\n");
     raw_expect(fd, "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n");
-    raw_say(fd, "GET / HTTP/1.1\r\n\r\n");
+    raw_send(fd, "GET / HTTP/1.1\r\n\r\n");
     raw_expect(fd, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     raw_expect_end(fd, false);
     close_route(&opened);
@@ -205,30 +205,30 @@ static void loopback_proxy__speaks_tls_to_its_client(void **state) {
 
 /* --- SOCKS5 --- */
 
-static void say_bytes(int fd, const char *bytes, size_t length) {
+static void send_bytes(int fd, const char *bytes, size_t length) {
     assert_int_equal(send(fd, bytes, length, MSG_NOSIGNAL), (ssize_t)length);
 }
 
 /// Requests a connection to the server: to an IPv4 address, or to a name.
-static void ask_socks(const route *opened, int fd, bool is_name) {
+static void request_tunnel(const route *opened, int fd, bool is_name) {
     const char port[] = {(char)(nct_server_port(opened->server) >> 8), (char)nct_server_port(opened->server)};
     if (is_name)
-        say_bytes(fd, BYTES(5, 1, 0, 3, 9, 'a', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'));
+        send_bytes(fd, BYTES(5, 1, 0, 3, 9, 'a', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'));
     else
-        say_bytes(fd, BYTES(5, 1, 0, 1, 127, 0, 0, 1));
-    say_bytes(fd, port, sizeof port);
+        send_bytes(fd, BYTES(5, 1, 0, 1, 127, 0, 0, 1));
+    send_bytes(fd, port, sizeof port);
 }
 
-static void loopback_proxy__connects_names_and_addresses_over_socks5(void **state) {
+static void loopback_proxy__connects_to_names_and_addresses_over_socks5(void **state) {
     (void)state;
     route opened = open_route((nct_proxy_options){.kind = NCT_PROXY_SOCKS5});
     for (size_t i = 0; i < 2; i++) {
         int fd = dial(&opened);
-        say_bytes(fd, BYTES(5, 2, 2, 0));
+        send_bytes(fd, BYTES(5, 2, 2, 0));
         raw_expect_bytes(fd, BYTES(5, 0));
-        ask_socks(&opened, fd, i == 1);
+        request_tunnel(&opened, fd, i == 1);
         raw_expect_bytes(fd, GRANTED, 10);
-        raw_say(fd, GET("/a"));
+        raw_send(fd, GET("/a"));
         raw_expect(fd, OK("5") "hello");
         char request[32];
         assert_int_equal(nct_proxy_copy_request(opened.proxy, i, request, sizeof request), i == 1 ? 16 : 10);
@@ -241,21 +241,21 @@ static void loopback_proxy__connects_names_and_addresses_over_socks5(void **stat
     close_route(&opened);
 }
 
-static void loopback_proxy__asks_for_user_and_password_over_socks5(void **state) {
+static void loopback_proxy__requires_user_and_password_over_socks5(void **state) {
     (void)state;
     route opened = open_route((nct_proxy_options){.kind = NCT_PROXY_SOCKS5, .user = "me", .password = "p"});
     int fd = dial(&opened);
-    say_bytes(fd, BYTES(5, 1, 0));
+    send_bytes(fd, BYTES(5, 1, 0));
     raw_expect_bytes(fd, BYTES(5, '\xff'));
     raw_expect_end(fd, false);
     for (char last = 'p'; last <= 'q'; last++) {
         fd = dial(&opened);
-        say_bytes(fd, BYTES(5, 1, 2));
+        send_bytes(fd, BYTES(5, 1, 2));
         raw_expect_bytes(fd, BYTES(5, 2));
-        say_bytes(fd, BYTES(1, 2, 'm', 'e', 1, last));
+        send_bytes(fd, BYTES(1, 2, 'm', 'e', 1, last));
         raw_expect_bytes(fd, BYTES(1, (char)(last - 'p')));
         if (last == 'p')
-            ask_socks(&opened, fd, true);
+            request_tunnel(&opened, fd, true);
         if (last == 'p')
             raw_expect_bytes(fd, GRANTED, 10);
         else
@@ -267,15 +267,15 @@ static void loopback_proxy__asks_for_user_and_password_over_socks5(void **state)
     close_route(&opened);
 }
 
-static void loopback_proxy__refuses_over_socks5(void **state) {
+static void loopback_proxy__rejects_over_socks5(void **state) {
     (void)state;
     const uint8_t scripted[] = {0, 4};
     for (size_t i = 0; i < sizeof scripted; i++) {
         route opened = open_route((nct_proxy_options){.kind = NCT_PROXY_SOCKS5, .socks_reply = scripted[i]});
         int fd = dial(&opened);
-        say_bytes(fd, BYTES(5, 1, 0));
+        send_bytes(fd, BYTES(5, 1, 0));
         raw_expect_bytes(fd, BYTES(5, 0));
-        say_bytes(fd, BYTES(5, 1, 0, 1, 127, 0, 0, 1, 0, 1));
+        send_bytes(fd, BYTES(5, 1, 0, 1, 127, 0, 0, 1, 0, 1));
         raw_expect_bytes(fd, i == 0 ? "\5\5\0\1" : "\5\4\0\1", 4);
         raw_expect(fd, "\x7f");
         close(fd);
@@ -288,9 +288,9 @@ static void loopback_proxy__stops_in_the_middle(void **state) {
     route opened = open_route((nct_proxy_options){.kind = NCT_PROXY_HTTP});
     raw_script(opened.server, "/endless", (nct_reply){.endless = NCT_ENDLESS_CHUNKS});
     int half = dial(&opened);
-    raw_say(half, "GET http");
+    raw_send(half, "GET http");
     int full = dial(&opened);
-    raw_say(full, with_port(&opened, "GET http://h:%u/endless HTTP/1.1\r\n\r\n"));
+    raw_send(full, with_port(&opened, "GET http://h:%u/endless HTTP/1.1\r\n\r\n"));
     raw_expect(full, "HTTP/1.1 200 OK\r\n");
     close_route(&opened);
     close(half);
@@ -302,11 +302,11 @@ static void loopback_proxy__stops_in_the_middle(void **state) {
 int main(void) {
     // clang-format off
     const struct CMUnitTest tests[] = {
-        CASE(forwards_requests_in_absolute_form), CASE(keeps_the_connection_to_a_server), CASE(makes_tunnels),
-        CASE(passes_large_bodies_both_ways_at_once), CASE(challenges_who_shows_no_credentials),
-        CASE(refuses_as_asked), CASE(speaks_tls_to_its_client),
-        CASE(connects_names_and_addresses_over_socks5), CASE(asks_for_user_and_password_over_socks5),
-        CASE(refuses_over_socks5), CASE(stops_in_the_middle),
+        CASE(forwards_requests_in_absolute_form), CASE(reuses_the_connection_to_a_server), CASE(makes_tunnels),
+        CASE(relays_large_bodies_in_both_directions_concurrently), CASE(challenges_a_client_without_credentials),
+        CASE(rejects_as_configured), CASE(speaks_tls_to_its_client),
+        CASE(connects_to_names_and_addresses_over_socks5), CASE(requires_user_and_password_over_socks5),
+        CASE(rejects_over_socks5), CASE(stops_in_the_middle),
     };
     // clang-format on
     return cmocka_run_group_tests_name("loopback_proxy", tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void expect_verdict(nct_identity identity, const char *host, long verdict
     raw_stop_pair(&pair);
 }
 
-static void loopback_tls__shows_the_certificate_asked_for(void **state) {
+static void loopback_tls__sends_the_configured_certificate(void **state) {
     (void)state;
     expect_verdict(NCT_TLS_VALID, "localhost", X509_V_OK);
     expect_verdict(NCT_TLS_VALID, "127.0.0.1", X509_V_OK);
@@ -64,7 +64,7 @@ static void loopback_tls__resumes_tls_sessions(void **state) {
     }
 }
 
-static void loopback_tls__says_close_notify_when_it_closes_and_not_when_it_resets(void **state) {
+static void loopback_tls__sends_close_notify_on_close_and_not_on_reset(void **state) {
     (void)state;
     raw_pair pair = raw_start_pair(&(nct_server_options){.identity = NCT_TLS_VALID});
     for (int is_reset = 0; is_reset <= 1; is_reset++) {
@@ -80,7 +80,7 @@ static void loopback_tls__says_close_notify_when_it_closes_and_not_when_it_reset
     raw_stop_pair(&pair);
 }
 
-static void loopback_tls__outlives_a_tls_client_that_leaves_in_the_middle(void **state) {
+static void loopback_tls__survives_a_client_that_disconnects_midway(void **state) {
     (void)state;
     raw_pair pair = raw_start_pair(&(nct_server_options){.identity = NCT_TLS_VALID});
     raw_script(pair.server, "/large", (nct_reply){.pattern_length = 1 << 30});
@@ -92,7 +92,7 @@ static void loopback_tls__outlives_a_tls_client_that_leaves_in_the_middle(void *
     raw_stop_pair(&pair);
 }
 
-static void loopback_tls__answers_a_handshake_with_garbage(void **state) {
+static void loopback_tls__replies_to_a_handshake_with_garbage(void **state) {
     (void)state;
     raw_pair pair = raw_start_pair(&(nct_server_options){.identity = NCT_TLS_GARBAGE});
     raw_greet(&pair, "localhost", NULL);
@@ -121,7 +121,7 @@ static void loopback_tls__ends_without_close_notify_when_it_truncates(void **sta
     raw_stop_pair(&pair);
 }
 
-static void loopback_tls__goes_on_reading_after_a_half_close(void **state) {
+static void loopback_tls__continues_reading_after_a_half_close(void **state) {
     (void)state;
     raw_pair pair = raw_start_pair(&(nct_server_options){.identity = NCT_TLS_VALID});
     raw_script(pair.server, "/half", (nct_reply){.ending = NCT_HALF_CLOSE});
@@ -164,7 +164,7 @@ static int failed_handshake(nct_identity identity, int *error) {
     return reason;
 }
 
-static void loopback_tls__fails_in_the_handshake_as_asked(void **state) {
+static void loopback_tls__fails_the_handshake_as_configured(void **state) {
     (void)state;
     int error;
     assert_int_equal(failed_handshake(NCT_TLS_CLOSED, &error), SSL_R_UNEXPECTED_EOF_WHILE_READING);
@@ -178,7 +178,7 @@ static void loopback_tls__fails_in_the_handshake_as_asked(void **state) {
 static void loopback_tls__stalls_in_the_handshake(void **state) {
     (void)state;
     raw_pair pair = raw_start_pair(&(nct_server_options){.identity = NCT_TLS_STALLED});
-    int fd = raw_ask(pair.server, "hello");
+    int fd = raw_request(pair.server, "hello");
     assert_true(nct_server_wait_for_stalled(pair.server, 1, RAW_LIMIT_MS));
     raw_expect_nothing(fd);
     nct_server_release_stalled(pair.server);
@@ -186,7 +186,7 @@ static void loopback_tls__stalls_in_the_handshake(void **state) {
     raw_stop_pair(&pair);
 }
 
-static void loopback_tls__speaks_tls_1_1_with_who_does(void **state) {
+static void loopback_tls__negotiates_tls_1_1_if_the_client_supports_it(void **state) {
     (void)state;
     raw_pair pair = raw_start_pair(&(nct_server_options){.identity = NCT_TLS_1_1});
     SSL_CTX_set_security_level(pair.context, 0);
@@ -199,7 +199,7 @@ static void loopback_tls__speaks_tls_1_1_with_who_does(void **state) {
     raw_stop_pair(&pair);
 }
 
-static void loopback_tls__names_what_the_options_name(void **state) {
+static void loopback_tls__the_certificate_has_the_configured_names(void **state) {
     (void)state;
     nct_server_options options = {.identity = NCT_TLS_VALID, .names = "DNS:a.example,IP:127.0.0.9"};
     const char *const names[] = {"localhost", "a.example", "b.example"};
@@ -253,7 +253,7 @@ static void loopback_tls__requires_a_client_certificate(void **state) {
     }
 }
 
-static void loopback_tls__asks_for_a_client_certificate_and_goes_on_without(void **state) {
+static void loopback_tls__requests_a_client_certificate_and_continues_without(void **state) {
     (void)state;
     raw_pair pair = raw_start_pair(&(nct_server_options){.identity = NCT_TLS_VALID, .client_check = NCT_CLIENT_ASKED});
     raw_greet(&pair, "localhost", NULL);
@@ -305,7 +305,7 @@ static int tickets_after_the_first(nct_tickets kind, int is_1_2, size_t resumed)
     return tickets - first_tickets;
 }
 
-static void loopback_tls__gives_tickets_as_asked(void **state) {
+static void loopback_tls__sends_tickets_as_configured(void **state) {
     (void)state;
     assert_int_equal(tickets_after_the_first(NCT_TICKETS_RENEWED, 0, 2), 2);
     assert_int_equal(tickets_after_the_first(NCT_TICKETS_KEPT, 0, 2), 0);
@@ -319,21 +319,21 @@ static void loopback_tls__gives_tickets_as_asked(void **state) {
 int main(void) {
     // clang-format off
     const struct CMUnitTest tests[] = {
-        CASE(shows_the_certificate_asked_for),
+        CASE(sends_the_configured_certificate),
         CASE(resumes_tls_sessions),
-        CASE(says_close_notify_when_it_closes_and_not_when_it_resets),
-        CASE(outlives_a_tls_client_that_leaves_in_the_middle),
-        CASE(answers_a_handshake_with_garbage),
+        CASE(sends_close_notify_on_close_and_not_on_reset),
+        CASE(survives_a_client_that_disconnects_midway),
+        CASE(replies_to_a_handshake_with_garbage),
         CASE(ends_without_close_notify_when_it_truncates),
-        CASE(goes_on_reading_after_a_half_close),
+        CASE(continues_reading_after_a_half_close),
         CASE(sends_each_piece_in_a_record_of_its_own),
-        CASE(fails_in_the_handshake_as_asked),
+        CASE(fails_the_handshake_as_configured),
         CASE(stalls_in_the_handshake),
-        CASE(speaks_tls_1_1_with_who_does),
-        CASE(names_what_the_options_name),
+        CASE(negotiates_tls_1_1_if_the_client_supports_it),
+        CASE(the_certificate_has_the_configured_names),
         CASE(requires_a_client_certificate),
-        CASE(asks_for_a_client_certificate_and_goes_on_without),
-        CASE(gives_tickets_as_asked),
+        CASE(requests_a_client_certificate_and_continues_without),
+        CASE(sends_tickets_as_configured),
     };
     // clang-format on
     return cmocka_run_group_tests_name("loopback_tls", tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void media_type__comes_from_the_last_extension_without_case(void **state) {
+static void media_type__follows_the_last_extension_in_any_case(void **state) {
     static const char *const rows[][2] = {
         {"photo.jpg", "image/jpeg"},
         {"photo.JPEG", "image/jpeg"},
@@ -50,7 +50,7 @@ static list write_list(const char *text) {
     return made;
 }
 
-static void media_type__the_system_s_list_knows_the_rest(void **state) {
+static void media_type__the_systems_list_supplies_other_types(void **state) {
     static const char text[] =
         "# comment x-none\n\ntext/x-one\t\tone ONE1\r\nbroken two\ntext/ two\n/x two\na/b/c two\n"
         "text/x-two two three";
@@ -68,7 +68,7 @@ static void media_type__the_system_s_list_knows_the_rest(void **state) {
     unlink(made.path);
 }
 
-static void media_type__a_list_that_is_not_there_knows_nothing(void **state) {
+static void media_type__a_missing_list_has_no_types(void **state) {
     nc_buf out = nc_buf_init(64);
     nc_error err;
     (void)state;
@@ -80,7 +80,7 @@ static void media_type__a_list_that_is_not_there_knows_nothing(void **state) {
     nc_buf_deinit(&out);
 }
 
-static void media_type__a_type_that_does_not_fit_is_a_status(void **state) {
+static void media_type__a_type_that_does_not_fit_is_an_error(void **state) {
     nc_buf out = nc_buf_init(3);
     nc_error err;
     (void)state;
@@ -97,18 +97,18 @@ static void look_up(void *ctx) {
     nc_buf_deinit(&out);
 }
 
-static void media_type__memory_that_runs_out_is_a_status(void **state) {
+static void media_type__an_allocation_failure_is_an_error(void **state) {
     (void)state;
     list made = write_list("text/x-one one\n");
     assert_true(each_allocation_failure(look_up, made.path) >= 2);
     unlink(made.path);
 }
 
-static void media_type__a_form_asks_the_system_only_when_told(void **state) {
+static void media_type__a_form_uses_the_systems_list_only_on_request(void **state) {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         nc_multipart *form = NULL;
-        const nc_multipart_options options = {.asks_system_types = i == 1};
+        const nc_multipart_options options = {.uses_system_types = i == 1};
         const nc_part part = {.name = nc_slice_of("f"), .file_name = nc_slice_of("a.nobody-knows")};
         assert_status(nc_multipart_new(&form, &options, NULL), NC_OK);
         assert_status(nc_multipart_add(form, &part, NULL), NC_OK);
@@ -123,15 +123,57 @@ static void media_type__a_form_asks_the_system_only_when_told(void **state) {
     }
 }
 
+static void media_type__matches_its_patterns(void **state) {
+    static const struct {
+        const char *type;
+        const char *pattern;
+        bool matches;
+    } cases[] = {
+        {"application/json", "application/json", true},
+        {" Application/JSON ; charset=utf-8", "application/json", true},
+        {"application/json", "Application/Json; q=1", true},
+        {"application/jsonx", "application/json", false},
+        {"application/json", "application/*", true},
+        {"application/", "application/*", false},
+        {"applications/json", "application/*", false},
+        {"application/problem+json", "*+json", true},
+        {"application/problem+JSON; a=b", "*+Json", true},
+        {"application/json", "*+json", false},
+        {"+json", "*+json", false},
+        {"problem+json", "*+json", false}, // no media type
+        {"text/html", "*/*", true},
+        {"", "*/*", true},
+        {"", "text/html", false},
+        {"", "", true},
+        {";charset=utf-8", "", true},
+        {"text/html", "", false},
+        {"image/*", "image/png", true},
+        {"Image/*", "image/*", true},
+        {"image/*", "text/*", false},
+        {"image/png", "image/*", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        guarded type = guarded_copy(nc_slice_of(cases[i].type));
+        guarded pattern = guarded_copy(nc_slice_of(cases[i].pattern));
+        if (nc_media_type_matches(type.slice, pattern.slice) != cases[i].matches) {
+            fail_msg("%s and %s", cases[i].type, cases[i].pattern);
+        }
+        guarded_deinit(&type);
+        guarded_deinit(&pattern);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(media_type__comes_from_the_last_extension_without_case),
-        harness_case(media_type__the_system_s_list_knows_the_rest),
-        harness_case(media_type__a_list_that_is_not_there_knows_nothing),
-        harness_case(media_type__a_type_that_does_not_fit_is_a_status),
-        harness_case(media_type__memory_that_runs_out_is_a_status),
-        harness_case(media_type__a_form_asks_the_system_only_when_told),
+        harness_case(media_type__follows_the_last_extension_in_any_case),
+        harness_case(media_type__the_systems_list_supplies_other_types),
+        harness_case(media_type__a_missing_list_has_no_types),
+        harness_case(media_type__a_type_that_does_not_fit_is_an_error),
+        harness_case(media_type__an_allocation_failure_is_an_error),
+        harness_case(media_type__a_form_uses_the_systems_list_only_on_request),
+        harness_case(media_type__matches_its_patterns),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static void multipart__two_forms_have_two_boundaries(void **state) {
     nc_multipart_release(b);
 }
 
-static void multipart__without_random_bytes_there_is_no_form(void **state) {
+static void multipart__a_form_without_random_bytes_is_an_error(void **state) {
     nc_multipart *form = NULL;
     nc_error err;
     const nc_multipart_options options = {.random = &broken};
@@ -100,7 +100,7 @@ static void multipart__without_random_bytes_there_is_no_form(void **state) {
     assert_null(form);
 }
 
-static void multipart__a_boundary_that_is_no_token_stands_in_quotes(void **state) {
+static void multipart__a_boundary_that_is_no_token_is_quoted(void **state) {
     (void)state;
     nc_multipart *form = form_with("a b:c", 0);
     add_field(form, "a", "1");
@@ -109,7 +109,7 @@ static void multipart__a_boundary_that_is_no_token_stands_in_quotes(void **state
     nc_multipart_release(form);
 }
 
-static void multipart__a_chosen_boundary_has_legal_bytes_alone(void **state) {
+static void multipart__a_custom_boundary_has_only_legal_bytes(void **state) {
     char long_one[72];
     (void)state;
     for (unsigned byte = 0; byte < 256; byte++) {
@@ -136,7 +136,7 @@ static void multipart__a_chosen_boundary_has_legal_bytes_alone(void **state) {
     nc_multipart_release(form_with(long_one, 0));
 }
 
-static void multipart__a_value_that_holds_the_chosen_boundary_is_refused(void **state) {
+static void multipart__a_value_that_contains_the_custom_boundary_is_rejected(void **state) {
     nc_error err;
     (void)state;
     nc_multipart *form = form_with("xyz", 0);
@@ -164,7 +164,7 @@ static void multipart__fields_follow_one_another_in_order(void **state) {
     nc_multipart_release(form);
 }
 
-static void multipart__a_part_s_fields_have_one_order(void **state) {
+static void multipart__a_parts_fields_have_a_fixed_order(void **state) {
     static const nc_header more[] = {{{(const uint8_t *)"X-B", 3}, {(const uint8_t *)"2", 1}},
                                      {{(const uint8_t *)"X-A", 3}, {NULL, 0}}};
     const nc_part part = {
@@ -183,7 +183,7 @@ static void multipart__a_part_s_fields_have_one_order(void **state) {
     nc_multipart_release(form);
 }
 
-static void multipart__a_file_name_brings_the_type_of_its_extension(void **state) {
+static void multipart__a_file_name_sets_the_type_of_its_extension(void **state) {
     static const char *const rows[][2] = {
         {"a.PNG", "image/png"}, {"a.nobody-knows", "application/octet-stream"}, {"", "application/octet-stream"}};
     char expected[512];
@@ -200,7 +200,7 @@ static void multipart__a_file_name_brings_the_type_of_its_extension(void **state
     }
 }
 
-static void multipart__a_bare_part_has_its_own_fields_alone(void **state) {
+static void multipart__a_bare_part_has_only_its_own_fields(void **state) {
     static const nc_header own[] = {
         {{(const uint8_t *)"Content-Disposition", 19}, {(const uint8_t *)"attachment", 10}}};
     const nc_part part = {
@@ -220,7 +220,7 @@ static void multipart__a_form_without_parts_is_an_empty_urlencoded_body(void **s
     nc_multipart_release(form);
 }
 
-static void multipart__quotes_and_line_ends_alone_are_escaped_in_names(void **state) {
+static void multipart__only_quotes_and_line_ends_are_escaped_in_names(void **state) {
     (void)state;
     for (unsigned byte = 0; byte < 256; byte++) {
         uint8_t text[] = {'a', (uint8_t)byte, 'b'};
@@ -252,7 +252,7 @@ static void multipart__quotes_and_line_ends_alone_are_escaped_in_names(void **st
 
 /* --- rejected forms --- */
 
-static void multipart__types_and_fields_hold_no_byte_that_ends_them(void **state) {
+static void multipart__types_and_fields_reject_line_ends(void **state) {
     (void)state;
     for (unsigned byte = 0; byte < 256; byte++) {
         uint8_t text[] = {'a', (uint8_t)byte, 'b'};
@@ -270,7 +270,7 @@ static void multipart__types_and_fields_hold_no_byte_that_ends_them(void **state
     }
 }
 
-static void multipart__a_part_that_cannot_be_sent_leaves_the_form_as_it_was(void **state) {
+static void multipart__an_invalid_part_leaves_the_form_unchanged(void **state) {
     static const nc_header bad[] = {
         {{NULL, 0}, {(const uint8_t *)"v", 1}},
         {{(const uint8_t *)"a b", 3}, {(const uint8_t *)"v", 1}},
@@ -303,7 +303,7 @@ static void multipart__a_part_that_cannot_be_sent_leaves_the_form_as_it_was(void
     nc_multipart_release(form);
 }
 
-static void multipart__a_form_keeps_no_more_in_memory_than_it_may(void **state) {
+static void multipart__a_form_stays_within_its_memory_limit(void **state) {
     char value[300];
     (void)state;
     memset(value, 'v', sizeof value);
@@ -322,7 +322,7 @@ static void multipart__a_form_keeps_no_more_in_memory_than_it_may(void **state) 
     nc_multipart_release(form);
 }
 
-static void multipart__a_form_that_is_read_takes_no_more_parts(void **state) {
+static void multipart__a_form_being_read_accepts_no_more_parts(void **state) {
     nc_multipart_reader *reader = NULL;
     const nc_part part = {.name = nc_slice_of("a")};
     (void)state;
@@ -352,7 +352,7 @@ static void fill_params(nc_params *params) {
     nc_params_end(params);
 }
 
-static void multipart__parameters_become_fields_that_are_not_escaped_twice(void **state) {
+static void multipart__parameters_become_fields_without_double_escaping(void **state) {
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     (void)state;
     fill_params(&params);
@@ -386,7 +386,7 @@ static void multipart__arrays_may_be_joined_by_commas(void **state) {
     nc_params_deinit(&params);
 }
 
-static void multipart__parameters_that_cannot_be_sent_leave_the_form_as_it_was(void **state) {
+static void multipart__invalid_parameters_leave_the_form_unchanged(void **state) {
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_error err;
     (void)state;
@@ -433,7 +433,7 @@ static void build_and_read(void *ctx) {
     nc_params_deinit(&params);
 }
 
-static void multipart__memory_that_runs_out_is_a_status(void **state) {
+static void multipart__an_allocation_failure_is_an_error(void **state) {
     (void)state;
     assert_true(each_allocation_failure(build_and_read, NULL) > 5);
 }
@@ -443,24 +443,24 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(multipart__the_boundary_is_two_random_numbers_in_hex),
         harness_case(multipart__two_forms_have_two_boundaries),
-        harness_case(multipart__without_random_bytes_there_is_no_form),
-        harness_case(multipart__a_boundary_that_is_no_token_stands_in_quotes),
-        harness_case(multipart__a_chosen_boundary_has_legal_bytes_alone),
-        harness_case(multipart__a_value_that_holds_the_chosen_boundary_is_refused),
+        harness_case(multipart__a_form_without_random_bytes_is_an_error),
+        harness_case(multipart__a_boundary_that_is_no_token_is_quoted),
+        harness_case(multipart__a_custom_boundary_has_only_legal_bytes),
+        harness_case(multipart__a_value_that_contains_the_custom_boundary_is_rejected),
         harness_case(multipart__fields_follow_one_another_in_order),
-        harness_case(multipart__a_part_s_fields_have_one_order),
-        harness_case(multipart__a_file_name_brings_the_type_of_its_extension),
-        harness_case(multipart__a_bare_part_has_its_own_fields_alone),
+        harness_case(multipart__a_parts_fields_have_a_fixed_order),
+        harness_case(multipart__a_file_name_sets_the_type_of_its_extension),
+        harness_case(multipart__a_bare_part_has_only_its_own_fields),
         harness_case(multipart__a_form_without_parts_is_an_empty_urlencoded_body),
-        harness_case(multipart__quotes_and_line_ends_alone_are_escaped_in_names),
-        harness_case(multipart__types_and_fields_hold_no_byte_that_ends_them),
-        harness_case(multipart__a_part_that_cannot_be_sent_leaves_the_form_as_it_was),
-        harness_case(multipart__a_form_keeps_no_more_in_memory_than_it_may),
-        harness_case(multipart__a_form_that_is_read_takes_no_more_parts),
-        harness_case(multipart__parameters_become_fields_that_are_not_escaped_twice),
+        harness_case(multipart__only_quotes_and_line_ends_are_escaped_in_names),
+        harness_case(multipart__types_and_fields_reject_line_ends),
+        harness_case(multipart__an_invalid_part_leaves_the_form_unchanged),
+        harness_case(multipart__a_form_stays_within_its_memory_limit),
+        harness_case(multipart__a_form_being_read_accepts_no_more_parts),
+        harness_case(multipart__parameters_become_fields_without_double_escaping),
         harness_case(multipart__arrays_may_be_joined_by_commas),
-        harness_case(multipart__parameters_that_cannot_be_sent_leave_the_form_as_it_was),
-        harness_case(multipart__memory_that_runs_out_is_a_status),
+        harness_case(multipart__invalid_parameters_leave_the_form_unchanged),
+        harness_case(multipart__an_allocation_failure_is_an_error),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static nc_slice file_of(char *path, const char *name, const char *text) {
 
 /* --- files --- */
 
-static void multipart__a_file_is_read_in_pieces_of_any_size_and_again(void **state) {
+static void multipart__a_file_is_read_repeatedly_in_pieces_of_any_size(void **state) {
     char path[PATH_BYTES];
     (void)state;
     nc_multipart *form = parts_form(NULL);
@@ -65,7 +65,7 @@ static void multipart__a_file_may_be_a_field_and_have_another_name(void **state)
     nc_multipart_release(form);
 }
 
-static void multipart__what_is_no_readable_file_is_refused_at_once(void **state) {
+static void multipart__an_unreadable_file_is_rejected_immediately(void **state) {
     char path[PATH_BYTES];
     nc_error err;
     (void)state;
@@ -78,13 +78,13 @@ static void multipart__what_is_no_readable_file_is_refused_at_once(void **state)
     path_of(path, "fifo");
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_status(nc_multipart_add_file(form, nc_slice_of("f"), nc_slice_of(path), &err), NC_ERR_FILE);
-    assert_non_null(strstr(err.message, "/fifo' is no regular file"));
+    assert_non_null(strstr(err.message, "/fifo' is not a regular file"));
     assert_int_equal(nc_multipart_count(form), 0);
     unlink(path);
     nc_multipart_release(form);
 }
 
-static void multipart__a_file_that_is_gone_is_told_before_the_first_byte(void **state) {
+static void multipart__a_missing_file_is_reported_before_the_first_byte(void **state) {
     char path[PATH_BYTES];
     nc_multipart_reader *reader = NULL;
     nc_error err;
@@ -106,7 +106,7 @@ static void multipart__a_file_that_changes_its_length_is_an_error(void **state) 
     static const struct {
         const char *then;
         bool has_begun;
-        const char *told;
+        const char *expected_message;
     } rows[] = {
         {"ten bytes and more", false, "longer"},
         {"ten bytes and more", true, "longer"},
@@ -122,12 +122,12 @@ static void multipart__a_file_that_changes_its_length_is_an_error(void **state) 
         assert_status(nc_multipart_add_file(form, nc_slice_of("f"), file_of(path, "grows.txt", "ten bytes."), NULL),
                       NC_OK);
         nc_multipart_reader *reader = parts_reader(form);
-        size_t begun = nc_multipart_reader_length(reader) - strlen("ten bytes.\r\n--B--\r\n") + 3;
+        size_t first_bytes = nc_multipart_reader_length(reader) - strlen("ten bytes.\r\n--B--\r\n") + 3;
         if (rows[i].has_begun) {
-            assert_int_equal(nc_multipart_read(reader, 0, piece, begun, &filled), NC_PULL_MORE);
+            assert_int_equal(nc_multipart_read(reader, 0, piece, first_bytes, &filled), NC_PULL_MORE);
         }
         (void)file_of(path, "grows.txt", rows[i].then);
-        parts_expect_failure(reader, NC_ERR_BODY_LENGTH, rows[i].told);
+        parts_expect_failure(reader, NC_ERR_BODY_LENGTH, rows[i].expected_message);
         nc_multipart_reader_free(reader);
         nc_multipart_release(form);
     }
@@ -180,7 +180,7 @@ static nc_file_ops ops_of(faulty *files) {
     return ops;
 }
 
-static void multipart__short_and_interrupted_reads_go_on(void **state) {
+static void multipart__short_and_interrupted_reads_continue(void **state) {
     char path[PATH_BYTES];
     faulty files = {.interrupts = true};
     nc_file_ops ops = ops_of(&files);
@@ -196,7 +196,7 @@ static void multipart__short_and_interrupted_reads_go_on(void **state) {
     nc_multipart_release(form);
 }
 
-static void multipart__a_disk_that_fails_is_told_with_its_errno(void **state) {
+static void multipart__a_disk_error_is_reported_with_its_errno(void **state) {
     char path[PATH_BYTES];
     faulty files = {0};
     nc_file_ops ops = ops_of(&files);
@@ -224,13 +224,13 @@ int main(void) {
         return 1;
     }
     const struct CMUnitTest cases[] = {
-        harness_case(multipart__a_file_is_read_in_pieces_of_any_size_and_again),
+        harness_case(multipart__a_file_is_read_repeatedly_in_pieces_of_any_size),
         harness_case(multipart__a_file_may_be_a_field_and_have_another_name),
-        harness_case(multipart__what_is_no_readable_file_is_refused_at_once),
-        harness_case(multipart__a_file_that_is_gone_is_told_before_the_first_byte),
+        harness_case(multipart__an_unreadable_file_is_rejected_immediately),
+        harness_case(multipart__a_missing_file_is_reported_before_the_first_byte),
         harness_case(multipart__a_file_that_changes_its_length_is_an_error),
-        harness_case(multipart__short_and_interrupted_reads_go_on),
-        harness_case(multipart__a_disk_that_fails_is_told_with_its_errno),
+        harness_case(multipart__short_and_interrupted_reads_continue),
+        harness_case(multipart__a_disk_error_is_reported_with_its_errno),
     };
     int failed = cmocka_run_group_tests(cases, NULL, NULL);
     char command[PATH_BYTES];

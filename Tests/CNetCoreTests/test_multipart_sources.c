@@ -9,12 +9,12 @@ typedef struct text_source {
     const char *text;
     size_t at;
     size_t step;
-    bool is_late;    // returns NC_PULL_LATER twice before each piece
-    bool ends_apart; // reports the end in a separate call
+    bool is_late;         // returns NC_PULL_LATER twice before each piece
+    bool ends_separately; // reports the end in a separate call
     bool fails;
-    nc_pull answer; // a wrong result, with that many bytes; only if `lies`
-    size_t lie;
-    bool lies;
+    nc_pull answer; // a wrong result, with `wrong_count` bytes, if `is_wrong`
+    size_t wrong_count;
+    bool is_wrong;
     unsigned asked;
     unsigned rewinds;
     nc_transfer_id id;
@@ -26,8 +26,8 @@ static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacit
     size_t count = left < source->step ? left : source->step;
     count = count < capacity ? count : capacity;
     source->id = id;
-    if (source->lies) {
-        *filled = source->lie;
+    if (source->is_wrong) {
+        *filled = source->wrong_count;
         return source->answer;
     }
     if (source->fails && source->at > 0) {
@@ -39,14 +39,14 @@ static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacit
     memcpy(bytes, source->text + source->at, count);
     source->at += count;
     *filled = count;
-    bool is_over = source->text[source->at] == '\0' && (count == 0 || !source->ends_apart);
+    bool is_over = source->text[source->at] == '\0' && (count == 0 || !source->ends_separately);
     return is_over ? NC_PULL_END : NC_PULL_MORE;
 }
 
-static bool begin_anew(void *ctx, nc_transfer_id id) {
+static bool rewind_source(void *ctx, nc_transfer_id id, uint64_t offset) {
     text_source *source = ctx;
     (void)id;
-    source->at = 0;
+    source->at = offset;
     source->rewinds++;
     return true;
 }
@@ -54,7 +54,7 @@ static bool begin_anew(void *ctx, nc_transfer_id id) {
 static nc_multipart *form_of(text_source *source, uint64_t length, bool rewinds) {
     nc_multipart *form = parts_form(NULL);
     const nc_part part = {
-        .name = nc_slice_of("f"), .source = {source, pull, rewinds ? begin_anew : NULL}, .source_length = length};
+        .name = nc_slice_of("f"), .source = {source, pull, rewinds ? rewind_source : NULL}, .source_length = length};
     assert_status(nc_multipart_add(form, &part, NULL), NC_OK);
     assert_status(nc_multipart_add_field(form, nc_slice_of("f"), nc_slice_of("1"), NULL), NC_OK);
     return form;
@@ -62,11 +62,11 @@ static nc_multipart *form_of(text_source *source, uint64_t length, bool rewinds)
 
 static const char sourced[] = "--B\r\n" PARTS_FRAME("") "piece by piece\r\n--B\r\n" PARTS_FRAME("") "1\r\n--B--\r\n";
 
-static void multipart__a_source_gives_its_pieces_with_and_without_a_length(void **state) {
+static void multipart__a_source_is_read_with_and_without_a_declared_length(void **state) {
     (void)state;
     for (size_t kind = 0; kind < 4; kind++) {
         for (size_t piece_bytes = 1; piece_bytes < 140; piece_bytes++) {
-            text_source source = {.text = "piece by piece", .step = 3, .ends_apart = kind % 2 == 1};
+            text_source source = {.text = "piece by piece", .step = 3, .ends_separately = kind % 2 == 1};
             bool is_known = kind < 2;
             nc_multipart *form = form_of(&source, is_known ? 14 : NC_LENGTH_UNKNOWN, true);
             nc_multipart_reader *reader = parts_reader(form);
@@ -79,8 +79,8 @@ static void multipart__a_source_gives_its_pieces_with_and_without_a_length(void 
     }
 }
 
-static void multipart__a_source_that_has_nothing_now_is_asked_again(void **state) {
-    text_source source = {.text = "piece by piece", .step = 3, .is_late = true, .ends_apart = true};
+static void multipart__a_source_without_data_is_called_again(void **state) {
+    text_source source = {.text = "piece by piece", .step = 3, .is_late = true, .ends_separately = true};
     nc_buf out = nc_buf_init(4096);
     unsigned waits = 0;
     (void)state;
@@ -96,38 +96,38 @@ static void multipart__a_source_that_has_nothing_now_is_asked_again(void **state
     nc_multipart_release(form);
 }
 
-static void multipart__a_source_of_another_length_than_announced_is_an_error(void **state) {
+static void multipart__a_source_with_another_length_than_declared_is_an_error(void **state) {
     static const uint64_t announced[] = {0, 1, 13, 15, 1000};
     (void)state;
     for (size_t i = 0; i < 2 * sizeof announced / sizeof *announced; i++) {
-        text_source source = {.text = "piece by piece", .step = 20, .ends_apart = i % 2 == 1};
+        text_source source = {.text = "piece by piece", .step = 20, .ends_separately = i % 2 == 1};
         nc_multipart *form = form_of(&source, announced[i / 2], true);
         nc_multipart_reader *reader = parts_reader(form);
         parts_expect_failure(reader, NC_ERR_BODY_LENGTH,
-                             announced[i / 2] < 14 ? "part 1: the source gave more" : "gave fewer");
+                             announced[i / 2] < 14 ? "part 1: the body source returned more" : "returned fewer");
         nc_multipart_reader_free(reader);
         nc_multipart_release(form);
     }
 }
 
-static void multipart__a_source_that_fails_or_lies_ends_the_reading(void **state) {
+static void multipart__a_failing_or_inconsistent_source_ends_reading(void **state) {
     text_source sources[] = {
         {.text = "piece", .step = 3, .fails = true},
-        {.text = "piece", .lies = true, .answer = NC_PULL_MORE, .lie = 0},
-        {.text = "piece", .lies = true, .answer = NC_PULL_MORE, .lie = 1000},
-        {.text = "piece", .lies = true, .answer = (nc_pull)17, .lie = 1},
+        {.text = "piece", .is_wrong = true, .answer = NC_PULL_MORE, .wrong_count = 0},
+        {.text = "piece", .is_wrong = true, .answer = NC_PULL_MORE, .wrong_count = 1000},
+        {.text = "piece", .is_wrong = true, .answer = (nc_pull)17, .wrong_count = 1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         nc_multipart *form = form_of(&sources[i], NC_LENGTH_UNKNOWN, true);
         nc_multipart_reader *reader = parts_reader(form);
-        parts_expect_failure(reader, NC_ERR_BODY_SOURCE, "part 1: the source");
+        parts_expect_failure(reader, NC_ERR_BODY_SOURCE, "part 1: the body source");
         nc_multipart_reader_free(reader);
         nc_multipart_release(form);
     }
 }
 
-static void multipart__a_source_is_rewound_only_when_it_has_begun(void **state) {
+static void multipart__a_source_is_rewound_only_after_it_was_read(void **state) {
     text_source source = {.text = "piece by piece", .step = 3};
     uint8_t piece[64];
     size_t filled;
@@ -142,7 +142,7 @@ static void multipart__a_source_is_rewound_only_when_it_has_begun(void **state) 
     assert_int_equal(source.rewinds, 1);
     parts_expect(reader, sourced, 50);
     nc_multipart_reader_free(reader);
-    reader = parts_reader(form); // another reading restarts it
+    reader = parts_reader(form); // a second reader rewinds the source
     parts_expect(reader, sourced, 50);
     assert_int_equal(source.rewinds, 2);
     nc_multipart_reader_free(reader);
@@ -167,7 +167,7 @@ static void multipart__a_source_without_rewind_is_read_once(void **state) {
     nc_multipart_release(form);
 }
 
-static void multipart__lengths_beyond_63_bits_are_refused(void **state) {
+static void multipart__lengths_beyond_63_bits_are_rejected(void **state) {
     text_source source = {.text = "x"};
     nc_multipart_reader *reader = NULL;
     (void)state;
@@ -189,7 +189,7 @@ static void expect_progress(nc_multipart_reader *reader, size_t index, uint64_t 
     assert_int_equal(progress.total_bytes, total);
 }
 
-static void multipart__progress_names_the_part_under_way(void **state) {
+static void multipart__progress_names_the_current_part(void **state) {
     text_source source = {.text = "123", .step = 3};
     uint8_t byte;
     size_t filled;
@@ -233,14 +233,14 @@ static void multipart__progress_names_the_part_under_way(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(multipart__a_source_gives_its_pieces_with_and_without_a_length),
-        harness_case(multipart__a_source_that_has_nothing_now_is_asked_again),
-        harness_case(multipart__a_source_of_another_length_than_announced_is_an_error),
-        harness_case(multipart__a_source_that_fails_or_lies_ends_the_reading),
-        harness_case(multipart__a_source_is_rewound_only_when_it_has_begun),
+        harness_case(multipart__a_source_is_read_with_and_without_a_declared_length),
+        harness_case(multipart__a_source_without_data_is_called_again),
+        harness_case(multipart__a_source_with_another_length_than_declared_is_an_error),
+        harness_case(multipart__a_failing_or_inconsistent_source_ends_reading),
+        harness_case(multipart__a_source_is_rewound_only_after_it_was_read),
         harness_case(multipart__a_source_without_rewind_is_read_once),
-        harness_case(multipart__lengths_beyond_63_bits_are_refused),
-        harness_case(multipart__progress_names_the_part_under_way),
+        harness_case(multipart__lengths_beyond_63_bits_are_rejected),
+        harness_case(multipart__progress_names_the_current_part),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -128,7 +128,7 @@ static void expect_vectors(const char *name) {
     nc_params_deinit(&file);
 }
 
-static void multipart__writes_what_the_vectors_say(void **state) {
+static void multipart__agrees_with_the_vectors(void **state) {
     (void)state;
     expect_vectors("multipart.json");
     expect_vectors("multipart_own.json");
@@ -136,6 +136,6 @@ static void multipart__writes_what_the_vectors_say(void **state) {
 
 int main(void) {
     harness_begin();
-    const struct CMUnitTest cases[] = {harness_case(multipart__writes_what_the_vectors_say)};
+    const struct CMUnitTest cases[] = {harness_case(multipart__agrees_with_the_vectors)};
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

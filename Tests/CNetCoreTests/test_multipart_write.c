@@ -131,7 +131,7 @@ static void expect_file(const char *path, const char *expected) {
 
 static const char written[] = "--B\r\n" PARTS_FRAME("") "a value\r\n--B--\r\n";
 
-static void multipart__a_form_is_written_whole_however_short_the_writes(void **state) {
+static void multipart__a_form_is_written_completely_despite_short_writes(void **state) {
     char path[PATH_BYTES];
     (void)state;
     for (size_t most = 1; most < sizeof written + 1; most++) {
@@ -146,7 +146,7 @@ static void multipart__a_form_is_written_whole_however_short_the_writes(void **s
     }
 }
 
-static void multipart__a_form_larger_than_any_piece_is_written_whole(void **state) {
+static void multipart__a_form_larger_than_a_piece_is_written_completely(void **state) {
     enum { LARGE_BYTES = 300000 };
     char path[PATH_BYTES];
     struct stat info;
@@ -166,7 +166,7 @@ static void multipart__a_form_larger_than_any_piece_is_written_whole(void **stat
     assert_int_equal(empty_folder(), 1);
 }
 
-static void multipart__what_cannot_be_written_whole_leaves_nothing_behind(void **state) {
+static void multipart__a_failed_write_leaves_no_file_behind(void **state) {
     faulty rows[] = {
         {.largest_write = 7, .room = 40},
         {.largest_write = 7, .room = SIZE_MAX, .writes_nothing = true},
@@ -204,7 +204,7 @@ static nc_pull pull_failing(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t
     return NC_PULL_FAIL;
 }
 
-static void multipart__a_source_that_is_late_or_fails_leaves_nothing_behind(void **state) {
+static void multipart__a_late_or_failing_source_leaves_no_file_behind(void **state) {
     char path[PATH_BYTES];
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -218,7 +218,7 @@ static void multipart__a_source_that_is_late_or_fails_leaves_nothing_behind(void
     }
 }
 
-static void multipart__a_path_that_is_none_is_refused(void **state) {
+static void multipart__an_invalid_path_is_rejected(void **state) {
     char path[PATH_BYTES];
     char long_path[5000];
     nc_error err;
@@ -233,7 +233,7 @@ static void multipart__a_path_that_is_none_is_refused(void **state) {
     nc_multipart_release(form);
 }
 
-static void multipart__what_is_no_file_is_not_replaced(void **state) {
+static void multipart__only_regular_files_are_replaced(void **state) {
     char path[PATH_BYTES];
     char link[PATH_BYTES];
     struct stat info;
@@ -250,14 +250,14 @@ static void multipart__what_is_no_file_is_not_replaced(void **state) {
     }
     assert_int_equal(stat(link, &info), 0);
     assert_true(S_ISFIFO(info.st_mode));
-    assert_int_equal(unlink(path), 0); // The link leads nowhere now, and gives way.
+    assert_int_equal(unlink(path), 0); // the link's target does not exist any more, so the link is replaced
     assert_status(nc_multipart_write_file(form, nc_slice_of(link), NULL), NC_OK);
     expect_file(link, written);
     nc_multipart_release(form);
     assert_int_equal(empty_folder(), 1);
 }
 
-static void multipart__a_name_may_be_as_long_as_the_file_system_takes(void **state) {
+static void multipart__a_name_may_be_as_long_as_the_file_system_allows(void **state) {
     char name[256];
     char path[sizeof folder + sizeof name];
     (void)state;
@@ -283,7 +283,7 @@ static void write_once(void *ctx) {
     nc_multipart_release(form);
 }
 
-static void multipart__memory_that_runs_out_leaves_nothing_behind(void **state) {
+static void multipart__an_allocation_failure_leaves_no_file_behind(void **state) {
     (void)state;
     assert_true(each_allocation_failure(write_once, NULL) >= 4);
 }
@@ -294,14 +294,14 @@ int main(void) {
         return 1;
     }
     const struct CMUnitTest cases[] = {
-        harness_case(multipart__a_form_is_written_whole_however_short_the_writes),
-        harness_case(multipart__a_form_larger_than_any_piece_is_written_whole),
-        harness_case(multipart__what_cannot_be_written_whole_leaves_nothing_behind),
-        harness_case(multipart__a_source_that_is_late_or_fails_leaves_nothing_behind),
-        harness_case(multipart__a_path_that_is_none_is_refused),
-        harness_case(multipart__what_is_no_file_is_not_replaced),
-        harness_case(multipart__a_name_may_be_as_long_as_the_file_system_takes),
-        harness_case(multipart__memory_that_runs_out_leaves_nothing_behind),
+        harness_case(multipart__a_form_is_written_completely_despite_short_writes),
+        harness_case(multipart__a_form_larger_than_a_piece_is_written_completely),
+        harness_case(multipart__a_failed_write_leaves_no_file_behind),
+        harness_case(multipart__a_late_or_failing_source_leaves_no_file_behind),
+        harness_case(multipart__an_invalid_path_is_rejected),
+        harness_case(multipart__only_regular_files_are_replaced),
+        harness_case(multipart__a_name_may_be_as_long_as_the_file_system_allows),
+        harness_case(multipart__an_allocation_failure_leaves_no_file_behind),
     };
     int failed = cmocka_run_group_tests(cases, NULL, NULL);
     return rmdir(folder) == 0 ? failed : 1;

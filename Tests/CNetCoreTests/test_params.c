@@ -42,7 +42,7 @@ static void assert_tree(const nc_params *params, const char *expected) {
     nc_buf_deinit(&out);
 }
 
-static void params__keeps_kinds_names_and_order(void **state) {
+static void params__preserves_types_names_and_order(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_params_add_string(&params, text("z"), text("last"));
@@ -60,7 +60,7 @@ static void params__keeps_kinds_names_and_order(void **state) {
     nc_params_deinit(&params);
 }
 
-static void params__keeps_nested_containers(void **state) {
+static void params__preserves_nested_containers(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_ARRAY, 0);
     nc_params_begin(&params, text("dropped"), NC_PARAMS_OBJECT);
@@ -78,7 +78,7 @@ static void params__keeps_nested_containers(void **state) {
     nc_params_deinit(&params);
 }
 
-static void params__keeps_names_of_every_length(void **state) {
+static void params__preserves_names_of_every_length(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     char name[40];
@@ -99,7 +99,7 @@ static void params__keeps_names_of_every_length(void **state) {
     nc_params_deinit(&params);
 }
 
-static void params__a_name_may_hold_any_byte(void **state) {
+static void params__a_name_may_contain_any_byte(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     uint8_t bytes[256];
@@ -118,7 +118,7 @@ static void params__a_name_may_hold_any_byte(void **state) {
     nc_params_deinit(&params);
 }
 
-static void params__allocates_nothing_until_it_is_filled_and_then_once(void **state) {
+static void params__allocates_once_when_it_is_filled(void **state) {
     (void)state;
     uint64_t before = harness_allocations();
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
@@ -136,7 +136,7 @@ static void params__allocates_nothing_until_it_is_filled_and_then_once(void **st
     assert_tree(&params, "[]");
 }
 
-static void params__a_zeroed_one_can_be_given_up(void **state) {
+static void params__a_zeroed_struct_can_be_deinitialized(void **state) {
     (void)state;
     nc_params params;
     memset(&params, 0, sizeof params);
@@ -144,7 +144,7 @@ static void params__a_zeroed_one_can_be_given_up(void **state) {
     nc_params_deinit(NULL);
 }
 
-static void params__is_not_whole_while_a_container_is_open(void **state) {
+static void params__is_incomplete_while_a_container_is_open(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_params_begin(&params, text("a"), NC_PARAMS_ARRAY);
@@ -156,7 +156,7 @@ static void params__is_not_whole_while_a_container_is_open(void **state) {
     nc_params_deinit(&params);
 }
 
-static void params__one_end_too_many_sticks(void **state) {
+static void params__an_unmatched_end_is_a_sticky_error(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_params_end(&params);
@@ -168,7 +168,7 @@ static void params__one_end_too_many_sticks(void **state) {
     nc_params_deinit(&params);
 }
 
-static void params__only_containers_are_opened(void **state) {
+static void params__only_containers_can_be_opened(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_STRING, 0);
     assert_status(nc_params_status(&params), NC_ERR_USAGE);
@@ -179,7 +179,7 @@ static void params__only_containers_are_opened(void **state) {
     nc_params_deinit(&params);
 }
 
-static void params__is_as_deep_as_its_limit_and_no_deeper(void **state) {
+static void params__the_depth_is_limited(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     for (unsigned depth = 1; depth < NC_PARAMS_MAX_DEPTH; depth++) {
@@ -191,7 +191,7 @@ static void params__is_as_deep_as_its_limit_and_no_deeper(void **state) {
     nc_params_deinit(&params);
 }
 
-static void params__takes_no_more_than_its_maximum(void **state) {
+static void params__stays_within_its_maximum(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 100);
     nc_params_add_string(&params, text("12345678"), text("12345678"));
@@ -298,11 +298,11 @@ static void assert_is_shortest(double value) {
     char shorter[64];
     (void)snprintf(shorter, sizeof shorter, "%.*e", (int)count - 2, value);
     if (count > 1 && strtod(shorter, NULL) == value) {
-        fail_msg("%s says the same as %s", shorter, line);
+        fail_msg("%s is the same value as the longer %s", shorter, line);
     }
     (void)snprintf(shorter, sizeof shorter, "%.*e", (int)count - 1, value);
     if (count == 17 && strtod(shorter, NULL) == value) {
-        // Of the texts with seventeen digits the closest is expected.
+        // If 17 digits are needed, the text must be the 17-digit number closest to the value.
         assert_int_equal(significant_digits(shorter), 17);
     }
 }
@@ -316,7 +316,7 @@ static void params__every_double_reads_back(void **state) {
         chance ^= chance << 17;
         uint64_t bits = chance;
         if (i % 4 == 0) {
-            bits &= 0xFFF0000000000000u; // Powers of two, whose neighbour below is nearer.
+            bits &= 0xFFF0000000000000u; // Powers of two: the next smaller double is nearer than the next larger one.
         }
         double value;
         memcpy(&value, &bits, sizeof value);
@@ -341,17 +341,17 @@ static void params__writes_integers_in_full(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(params__keeps_kinds_names_and_order),
-        harness_case(params__keeps_nested_containers),
-        harness_case(params__keeps_names_of_every_length),
-        harness_case(params__a_name_may_hold_any_byte),
-        harness_case(params__allocates_nothing_until_it_is_filled_and_then_once),
-        harness_case(params__a_zeroed_one_can_be_given_up),
-        harness_case(params__is_not_whole_while_a_container_is_open),
-        harness_case(params__one_end_too_many_sticks),
-        harness_case(params__only_containers_are_opened),
-        harness_case(params__is_as_deep_as_its_limit_and_no_deeper),
-        harness_case(params__takes_no_more_than_its_maximum),
+        harness_case(params__preserves_types_names_and_order),
+        harness_case(params__preserves_nested_containers),
+        harness_case(params__preserves_names_of_every_length),
+        harness_case(params__a_name_may_contain_any_byte),
+        harness_case(params__allocates_once_when_it_is_filled),
+        harness_case(params__a_zeroed_struct_can_be_deinitialized),
+        harness_case(params__is_incomplete_while_a_container_is_open),
+        harness_case(params__an_unmatched_end_is_a_sticky_error),
+        harness_case(params__only_containers_can_be_opened),
+        harness_case(params__the_depth_is_limited),
+        harness_case(params__stays_within_its_maximum),
         harness_case(params__survives_each_failing_allocation),
         harness_case(params__writes_doubles_in_their_shortest_form),
         harness_case(params__every_double_reads_back),

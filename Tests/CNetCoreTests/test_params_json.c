@@ -55,7 +55,7 @@ static void assert_parsed(const char *json, nc_params_kind root_kind, const char
 #define assert_object(json, expected) assert_parsed((json), NC_PARAMS_OBJECT, (expected), sizeof(expected) - 1)
 #define assert_array(json, expected) assert_parsed((json), NC_PARAMS_ARRAY, (expected), sizeof(expected) - 1)
 
-static void params_json__keeps_what_the_text_says(void **state) {
+static void params_json__preserves_the_values_of_the_text(void **state) {
     (void)state;
     assert_object("{}", "");
     assert_array(" [ ] \n", "");
@@ -64,13 +64,13 @@ static void params_json__keeps_what_the_text_says(void **state) {
     assert_array("[[],[[]],{\"\":\"\"}]", "8=() 8=(8=() ) 7=(5= ) ");
 }
 
-static void params_json__keeps_numbers_digit_by_digit(void **state) {
+static void params_json__preserves_the_digits_of_numbers(void **state) {
     (void)state;
     assert_array("[0,-0,1.50,1E+400,123456789012345678901234567890,0.1e-7]",
                  "4=0 4=-0 4=1.50 4=1E+400 4=123456789012345678901234567890 4=0.1e-7 ");
 }
 
-static void params_json__undoes_escapes_and_keeps_nul(void **state) {
+static void params_json__decodes_escapes_and_preserves_nul(void **state) {
     (void)state;
     assert_object("{\"a\\u0000b\":\"\\u0000\"}", "5a\0b=\0 ");
     assert_object("{\"\\u00e4\":\"\\ud83d\\ude00\\\"\\\\\\/\\b\\f\\n\\r\\t\"}",
@@ -93,7 +93,7 @@ static void assert_refused(nc_slice text, nc_status expected, int64_t offset) {
     nc_params_deinit(&params);
 }
 
-static void params_json__refuses_what_is_no_json_and_tells_the_byte(void **state) {
+static void params_json__reports_the_offset_of_invalid_json(void **state) {
     (void)state;
     static const struct {
         const char *text;
@@ -126,7 +126,7 @@ static void params_json__refuses_what_is_no_json_and_tells_the_byte(void **state
     assert_refused(nc_slice_make("[\0]", 3), NC_ERR_BAD_JSON, 1);
 }
 
-static void params_json__refuses_half_a_surrogate_pair(void **state) {
+static void params_json__rejects_a_lone_surrogate(void **state) {
     (void)state;
     static const char *const halves[] = {"{\"a\":\"\\ud800\"}",        "{\"a\":\"\\udc00\"}",  "{\"\\ud800\":1}",
                                          "{\"a\":\"\\ud800\\ud800\"}", "{\"a\":\"\\ud800x\"}", "[\"\xED\xA0\x80\"]"};
@@ -137,7 +137,7 @@ static void params_json__refuses_half_a_surrogate_pair(void **state) {
     }
 }
 
-static void params_json__a_single_value_is_no_tree(void **state) {
+static void params_json__a_single_value_is_rejected(void **state) {
     (void)state;
     assert_refused(nc_slice_of(" 1"), NC_ERR_BAD_JSON, 1);
     assert_refused(nc_slice_of("\"a\""), NC_ERR_BAD_JSON, 0);
@@ -145,7 +145,7 @@ static void params_json__a_single_value_is_no_tree(void **state) {
     assert_refused(nc_slice_of("true"), NC_ERR_BAD_JSON, 0);
 }
 
-static void params_json__is_as_deep_as_trees_are(void **state) {
+static void params_json__accepts_the_maximum_depth(void **state) {
     (void)state;
     char text[2 * (NC_PARAMS_MAX_DEPTH + 1)];
     for (size_t depth = NC_PARAMS_MAX_DEPTH; depth <= NC_PARAMS_MAX_DEPTH + 1; depth++) {
@@ -160,7 +160,7 @@ static void params_json__is_as_deep_as_trees_are(void **state) {
     }
 }
 
-static void params_json__every_beginning_is_refused_or_whole(void *ctx, nc_slice head, nc_slice tail) {
+static void params_json__every_prefix_is_rejected_or_complete(void *ctx, nc_slice head, nc_slice tail) {
     (void)ctx;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_error err;
@@ -169,13 +169,13 @@ static void params_json__every_beginning_is_refused_or_whole(void *ctx, nc_slice
     nc_params_deinit(&params);
 }
 
-static void params_json__a_text_that_ends_early_is_refused_everywhere(void **state) {
+static void params_json__a_truncated_text_is_rejected_at_every_length(void **state) {
     (void)state;
     each_split(nc_slice_of("{\"a\\u00e4\":[1.5e3,true,null,\"\xF0\x9F\x98\x80\\ud83d\\ude00\"],\"b\":{}}"),
-               params_json__every_beginning_is_refused_or_whole, NULL);
+               params_json__every_prefix_is_rejected_or_complete, NULL);
 }
 
-static void params_json__a_tree_that_is_too_small_says_where(void **state) {
+static void params_json__a_full_tree_reports_the_offset(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 60);
     nc_error err;
@@ -185,7 +185,7 @@ static void params_json__a_tree_that_is_too_small_says_where(void **state) {
     nc_params_deinit(&params);
 }
 
-static void params_json__refuses_wrong_use(void **state) {
+static void params_json__rejects_invalid_arguments(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     assert_status(nc_params_parse_json(&params, nc_slice_make(NULL, 1), NULL), NC_ERR_USAGE);
@@ -221,16 +221,16 @@ static void params_json__survives_each_failing_allocation(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(params_json__keeps_what_the_text_says),
-        harness_case(params_json__keeps_numbers_digit_by_digit),
-        harness_case(params_json__undoes_escapes_and_keeps_nul),
-        harness_case(params_json__refuses_what_is_no_json_and_tells_the_byte),
-        harness_case(params_json__refuses_half_a_surrogate_pair),
-        harness_case(params_json__a_single_value_is_no_tree),
-        harness_case(params_json__is_as_deep_as_trees_are),
-        harness_case(params_json__a_text_that_ends_early_is_refused_everywhere),
-        harness_case(params_json__a_tree_that_is_too_small_says_where),
-        harness_case(params_json__refuses_wrong_use),
+        harness_case(params_json__preserves_the_values_of_the_text),
+        harness_case(params_json__preserves_the_digits_of_numbers),
+        harness_case(params_json__decodes_escapes_and_preserves_nul),
+        harness_case(params_json__reports_the_offset_of_invalid_json),
+        harness_case(params_json__rejects_a_lone_surrogate),
+        harness_case(params_json__a_single_value_is_rejected),
+        harness_case(params_json__accepts_the_maximum_depth),
+        harness_case(params_json__a_truncated_text_is_rejected_at_every_length),
+        harness_case(params_json__a_full_tree_reports_the_offset),
+        harness_case(params_json__rejects_invalid_arguments),
         harness_case(params_json__survives_each_failing_allocation),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -37,7 +37,7 @@ static size_t expect(char *out, nc_slice text, nc_percent_style style) {
 enum { LONGEST = 200, STYLES = 4 };
 
 /// Escapes with one implementation, from memory before a guard page to memory of the declared size.
-static void check_way(const nc_percent_named_way *way, nc_slice text, nc_percent_style style) {
+static void check_way(const nc_percent_named_kernel *way, nc_slice text, nc_percent_style style) {
     char expected[3 * LONGEST + 1];
     size_t length = expect(expected, text, style);
     guarded in = guarded_copy(text);
@@ -52,8 +52,8 @@ static void check_way(const nc_percent_named_way *way, nc_slice text, nc_percent
 }
 
 static void check_each_way(nc_slice text) {
-    nc_percent_named_way ways[4];
-    size_t count = nc_percent_ways(ways);
+    nc_percent_named_kernel ways[4];
+    size_t count = nc_percent_kernels(ways);
     for (size_t i = 0; i < count; i++) {
         for (unsigned style = 0; style < STYLES; style++) {
             check_way(&ways[i], text, (nc_percent_style)style);
@@ -61,7 +61,7 @@ static void check_each_way(nc_slice text) {
     }
 }
 
-static void percent__each_way_escapes_each_byte_at_each_place(void **state) {
+static void percent__each_kernel_escapes_each_byte_at_each_position(void **state) {
     (void)state;
     uint8_t text[33];
     for (unsigned byte = 0; byte < 256; byte++) {
@@ -74,7 +74,7 @@ static void percent__each_way_escapes_each_byte_at_each_place(void **state) {
     }
 }
 
-static void percent__each_way_escapes_texts_of_each_length(void **state) {
+static void percent__each_kernel_escapes_texts_of_each_length(void **state) {
     (void)state;
     // The average number of unescaped bytes in four.
     for (unsigned share = 0; share <= 4; share++) {
@@ -91,7 +91,7 @@ static void percent__each_way_escapes_texts_of_each_length(void **state) {
     }
 }
 
-static void percent__each_way_escapes_all_bytes_in_a_row(void **state) {
+static void percent__each_kernel_escapes_all_bytes_in_a_row(void **state) {
     (void)state;
     uint8_t text[LONGEST];
     for (unsigned first = 0; first < 256; first += 56) {
@@ -102,10 +102,10 @@ static void percent__each_way_escapes_all_bytes_in_a_row(void **state) {
     }
 }
 
-static void percent__shows_which_ways_were_tried(void **state) {
+static void percent__prints_the_tested_kernels(void **state) {
     (void)state;
-    nc_percent_named_way ways[4];
-    size_t count = nc_percent_ways(ways);
+    nc_percent_named_kernel ways[4];
+    size_t count = nc_percent_kernels(ways);
     assert_string_equal(ways[0].name, "scalar");
     for (size_t i = 0; i < count; i++) {
         print_message("way: %s\n", ways[i].name);
@@ -140,7 +140,7 @@ static void percent__escapes_by_style(void **state) {
                    "%C3%A4%20and%20%F0%9F%98%80%20in%20a%20text");
 }
 
-static void percent__fits_into_whatever_the_buffer_may_hold(void **state) {
+static void percent__text_that_does_not_fit_is_rejected(void **state) {
     (void)state;
     nc_slice text = nc_slice_of("some words, of which some & others are escaped");
     char expected[3 * LONGEST + 1];
@@ -203,12 +203,12 @@ static void percent__survives_each_failing_allocation(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(percent__each_way_escapes_each_byte_at_each_place),
-        harness_case(percent__each_way_escapes_texts_of_each_length),
-        harness_case(percent__each_way_escapes_all_bytes_in_a_row),
-        harness_case(percent__shows_which_ways_were_tried),
+        harness_case(percent__each_kernel_escapes_each_byte_at_each_position),
+        harness_case(percent__each_kernel_escapes_texts_of_each_length),
+        harness_case(percent__each_kernel_escapes_all_bytes_in_a_row),
+        harness_case(percent__prints_the_tested_kernels),
         harness_case(percent__escapes_by_style),
-        harness_case(percent__fits_into_whatever_the_buffer_may_hold),
+        harness_case(percent__text_that_does_not_fit_is_rejected),
         harness_case(percent__appends_long_texts_piece_by_piece),
         harness_case(percent__survives_each_failing_allocation),
     };

@@ -1,6 +1,6 @@
 /// All pollers behave alike, the socket table makes only the necessary calls, and an engine runs on each poller.
+#include "event_loop/sockets.h"
 #include "fixture.h"
-#include "net/sockets.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -16,14 +16,14 @@ static const nc_poller_choice choices[] = {NC_POLLER_AUTO, NC_POLLER_POLL};
 
 /* --- real pollers --- */
 
-static void poller__reports_what_is_wanted_and_nothing_else(void **state) {
+static void poller__reports_only_wanted_events(void **state) {
     (void)state;
     for (size_t c = 0; c < 2; c++) {
         int pipes[40][2];
         nc_poll_event events[64];
         const nc_poller_kind *kind = nc_poller_choose(choices[c]);
         nc_poller *poller = NULL;
-        assert_status(kind->make(&poller, NULL), NC_OK);
+        assert_status(kind->create(&poller, NULL), NC_OK);
         for (size_t i = 0; i < 40; i++) {
             assert_int_equal(pipe2(pipes[i], O_CLOEXEC | O_NONBLOCK), 0);
             assert_status(kind->change(poller, pipes[i][0], 0, NC_WANT_READ), NC_OK);
@@ -60,12 +60,13 @@ static void poller__reports_what_is_wanted_and_nothing_else(void **state) {
             }
         }
         assert_int_equal(kind->wait(poller, events, 64, 0, 0), 0);
-        kind->unmake(poller);
+        kind->destroy(poller);
     }
 }
 
-/// A reset connection can show only its error for a moment. Only a read distinguishes the two.
-static void poller__an_error_is_something_to_read_regression_1(void **state) {
+/// A reset connection can be reported with an error flag alone. The poller reports it as readable, because only a read
+/// shows what has happened.
+static void poller__an_error_is_reported_as_readable_regression_1(void **state) {
     (void)state;
     for (size_t c = 0; c < 2; c++) {
         nc_poll_event event = {0};
@@ -73,8 +74,8 @@ static void poller__an_error_is_something_to_read_regression_1(void **state) {
         socklen_t length = sizeof nobody;
         const nc_poller_kind *kind = nc_poller_choose(choices[c]);
         nc_poller *poller = NULL;
-        assert_status(kind->make(&poller, NULL), NC_OK);
-        // A recently free port rejects a datagram.
+        assert_status(kind->create(&poller, NULL), NC_OK);
+        // The port was just closed, so the kernel rejects a datagram to it.
         int other = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         assert_int_equal(bind(other, (struct sockaddr *)&nobody, length), 0);
@@ -86,11 +87,11 @@ static void poller__an_error_is_something_to_read_regression_1(void **state) {
         assert_int_equal(kind->wait(poller, &event, 1, 0, LONG_NS), 1);
         assert_true(event.has_error && event.is_readable && !event.is_writable);
         close(fd);
-        kind->unmake(poller);
+        kind->destroy(poller);
     }
 }
 
-static void poller__forgives_a_descriptor_that_was_closed_behind_its_back(void **state) {
+static void poller__tolerates_a_descriptor_that_was_closed_without_notice(void **state) {
     (void)state;
     for (size_t c = 0; c < 2; c++) {
         int first[2];
@@ -98,14 +99,14 @@ static void poller__forgives_a_descriptor_that_was_closed_behind_its_back(void *
         nc_poll_event events[4];
         const nc_poller_kind *kind = nc_poller_choose(choices[c]);
         nc_poller *poller = NULL;
-        assert_status(kind->make(&poller, NULL), NC_OK);
+        assert_status(kind->create(&poller, NULL), NC_OK);
         assert_int_equal(pipe2(first, O_CLOEXEC), 0);
         assert_status(kind->change(poller, first[0], 0, NC_WANT_READ), NC_OK);
         close(first[0]);
         close(first[1]);
         assert_int_equal(pipe2(second, O_CLOEXEC), 0);
         assert_int_equal(second[0], first[0]);
-        // The caller assumes that it is still in the set, or that it never was.
+        // The caller may assume that the new descriptor is still in the set, or that it was never added.
         assert_status(kind->change(poller, second[0], NC_WANT_READ, NC_WANT_READ), NC_OK);
         assert_status(kind->change(poller, second[0], 0, NC_WANT_READ), NC_OK);
         assert_int_equal(write(second[1], "x", 1), 1);
@@ -113,19 +114,19 @@ static void poller__forgives_a_descriptor_that_was_closed_behind_its_back(void *
         assert_int_equal(events[0].fd, second[0]);
         close(second[0]);
         close(second[1]);
-        kind->unmake(poller);
+        kind->destroy(poller);
     }
 }
 
-static void poller__returns_when_the_time_is_up(void **state) {
+static void poller__returns_at_the_timeout(void **state) {
     const nc_clock clock = nc_clock_system();
     (void)state;
     for (size_t c = 0; c < 2; c++) {
         nc_poll_event events[4];
         const nc_poller_kind *kind = nc_poller_choose(choices[c]);
         nc_poller *poller = NULL;
-        assert_status(kind->make(&poller, NULL), NC_OK);
-        // Short and long waits, a nearer one after a farther one, a passed one, and the engine's own cached time.
+        assert_status(kind->create(&poller, NULL), NC_OK);
+        // Short and long waits, a nearer deadline after a farther one, and a passed one, in the engine's cached time.
         const uint64_t waits_ms[] = {1, 30, 60, 25, 0, 30};
         for (size_t i = 0; i < sizeof waits_ms / sizeof *waits_ms; i++) {
             uint64_t began_ns = clock.monotonic_ns(NULL);
@@ -142,7 +143,7 @@ static void poller__returns_when_the_time_is_up(void **state) {
             assert_true(took_ns >= waits_ms[i] * 1000000u);
             assert_true(took_ns < 20 * LONG_NS);
         }
-        kind->unmake(poller);
+        kind->destroy(poller);
     }
 }
 
@@ -161,7 +162,7 @@ static void poller__rounds_a_timeout_up_and_bounds_it(void **state) {
 
 typedef struct remembering_poller {
     nc_poller base;
-    int wanted[64];
+    int interest[64];
     unsigned calls;
     bool fails;
 } remembering_poller;
@@ -172,14 +173,14 @@ static nc_status remember(nc_poller *base, int fd, int before, int after) {
     if (poller->fails && after != 0) {
         return NC_ERR_NO_MEMORY;
     }
-    assert_int_equal(poller->wanted[fd], before);
-    poller->wanted[fd] = after;
+    assert_int_equal(poller->interest[fd], before);
+    poller->interest[fd] = after;
     return NC_OK;
 }
 
 static const nc_poller_kind remembering_kind = {false, NULL, NULL, remember, NULL};
 
-static void sockets__a_kept_connection_costs_no_further_calls(void **state) {
+static void sockets__an_idle_connection_causes_no_poller_calls(void **state) {
     remembering_poller poller = {.base = {&remembering_kind}};
     nc_sockets sockets;
     int owner = 0;
@@ -193,19 +194,19 @@ static void sockets__a_kept_connection_costs_no_further_calls(void **state) {
         assert_status(nc_sockets_want(&sockets, 7, 0, &owner), NC_OK);
     }
     assert_int_equal(poller.calls, 1);
-    assert_int_equal(poller.wanted[7], NC_WANT_READ);
-    // An unwanted event ends it.
+    assert_int_equal(poller.interest[7], NC_WANT_READ);
+    // An event for a socket without an owner removes it from the poller.
     assert_null(nc_sockets_owner(&sockets, 7));
-    assert_int_equal(poller.wanted[7], 0);
+    assert_int_equal(poller.interest[7], 0);
     assert_status(nc_sockets_want(&sockets, 7, NC_WANT_READ | NC_WANT_WRITE, &owner), NC_OK);
-    assert_int_equal(poller.wanted[7], NC_WANT_READ | NC_WANT_WRITE);
+    assert_int_equal(poller.interest[7], NC_WANT_READ | NC_WANT_WRITE);
     nc_sockets_closing(&sockets, 7);
-    assert_int_equal(poller.wanted[7], 0);
+    assert_int_equal(poller.interest[7], 0);
     assert_null(nc_sockets_owner(&sockets, 7));
     nc_sockets_deinit(&sockets);
 }
 
-static void sockets__foreign_descriptors_are_followed_to_the_letter(void **state) {
+static void sockets__every_change_of_a_foreign_descriptor_reaches_the_poller(void **state) {
     remembering_poller poller = {.base = {&remembering_kind}};
     nc_sockets sockets;
     int owner = 0;
@@ -214,19 +215,19 @@ static void sockets__foreign_descriptors_are_followed_to_the_letter(void **state
     assert_null(nc_sockets_owner(&sockets, 60));
     nc_sockets_closing(&sockets, 60);
     assert_status(nc_sockets_want(&sockets, 60, NC_WANT_READ, &owner), NC_OK);
-    assert_int_equal(poller.wanted[60], NC_WANT_READ);
+    assert_int_equal(poller.interest[60], NC_WANT_READ);
     assert_status(nc_sockets_want(&sockets, 60, 0, &owner), NC_OK);
-    assert_int_equal(poller.wanted[60], 0);
+    assert_int_equal(poller.interest[60], 0);
     assert_status(nc_sockets_want(&sockets, 60, NC_WANT_WRITE, &owner), NC_OK);
     nc_sockets_forget_owner(&sockets, &owner);
     assert_null(nc_sockets_owner(&sockets, 60));
     // A socket with the same number is opened again, so the earlier report is withdrawn.
     assert_status(nc_sockets_opened(&sockets, 60, 1), NC_OK);
-    assert_int_equal(poller.wanted[60], 0);
+    assert_int_equal(poller.interest[60], 0);
     nc_sockets_deinit(&sockets);
 }
 
-static void sockets__a_descriptor_that_is_none_is_nobodys(void **state) {
+static void sockets__an_invalid_descriptor_is_ignored(void **state) {
     remembering_poller poller = {.base = {&remembering_kind}};
     nc_sockets sockets;
     int owner = 0;
@@ -234,11 +235,11 @@ static void sockets__a_descriptor_that_is_none_is_nobodys(void **state) {
     nc_sockets_init(&sockets, &poller.base);
     assert_status(nc_sockets_opened(&sockets, 200, 1), NC_OK);
     assert_status(nc_sockets_want(&sockets, -1, NC_WANT_READ, &owner), NC_OK);
-    assert_int_equal(nc_sockets_connection(&sockets, 200), 1); // the table is what it was
+    assert_int_equal(nc_sockets_connection(&sockets, 200), 1); // the table is unchanged
     nc_sockets_deinit(&sockets);
 }
 
-static void sockets__a_poller_that_fails_is_asked_again(void **state) {
+static void sockets__a_failed_poller_call_is_retried(void **state) {
     remembering_poller poller = {.base = {&remembering_kind}, .fails = true};
     nc_sockets sockets;
     int owner = 0;
@@ -247,7 +248,7 @@ static void sockets__a_poller_that_fails_is_asked_again(void **state) {
     assert_status(nc_sockets_want(&sockets, 5, NC_WANT_READ, &owner), NC_ERR_NO_MEMORY);
     poller.fails = false;
     assert_status(nc_sockets_want(&sockets, 5, NC_WANT_READ, &owner), NC_OK);
-    assert_int_equal(poller.wanted[5], NC_WANT_READ);
+    assert_int_equal(poller.interest[5], NC_WANT_READ);
     nc_sockets_deinit(&sockets);
 }
 
@@ -272,7 +273,7 @@ static void expect_core_behaviour(nc_poller_choice choice, nct_identity identity
         ids[i] = fixture_submit(&f, &echo);
     }
     for (size_t i = 0; i < 30; i++) {
-        assert_answered(fixture_wait(&f, ids[i]), 200, "there and back");
+        assert_response(fixture_wait(&f, ids[i]), 200, "there and back");
     }
     assert_true(nct_server_connection_count(f.server) <= NC_DEFAULT_MAX_PER_HOST);
     answer big = fixture_get(&f, "/r");
@@ -290,7 +291,7 @@ static void expect_core_behaviour(nc_poller_choice choice, nct_identity identity
     fixture_stop(&f);
 }
 
-static void engine__behaves_alike_on_every_poller(void **state) {
+static void engine__behaves_the_same_with_every_poller(void **state) {
     static const nc_poller_choice every[] = {NC_POLLER_AUTO, NC_POLLER_EPOLL, NC_POLLER_POLL};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -302,16 +303,16 @@ static void engine__behaves_alike_on_every_poller(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(poller__reports_what_is_wanted_and_nothing_else),
-        harness_case(poller__an_error_is_something_to_read_regression_1),
-        harness_case(poller__forgives_a_descriptor_that_was_closed_behind_its_back),
-        harness_case(poller__returns_when_the_time_is_up),
+        harness_case(poller__reports_only_wanted_events),
+        harness_case(poller__an_error_is_reported_as_readable_regression_1),
+        harness_case(poller__tolerates_a_descriptor_that_was_closed_without_notice),
+        harness_case(poller__returns_at_the_timeout),
         harness_case(poller__rounds_a_timeout_up_and_bounds_it),
-        harness_case(sockets__a_kept_connection_costs_no_further_calls),
-        harness_case(sockets__foreign_descriptors_are_followed_to_the_letter),
-        harness_case(sockets__a_descriptor_that_is_none_is_nobodys),
-        harness_case(sockets__a_poller_that_fails_is_asked_again),
-        harness_case(engine__behaves_alike_on_every_poller),
+        harness_case(sockets__an_idle_connection_causes_no_poller_calls),
+        harness_case(sockets__every_change_of_a_foreign_descriptor_reaches_the_poller),
+        harness_case(sockets__an_invalid_descriptor_is_ignored),
+        harness_case(sockets__a_failed_poller_call_is_retried),
+        harness_case(engine__behaves_the_same_with_every_poller),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

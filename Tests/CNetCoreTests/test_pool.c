@@ -28,7 +28,7 @@ static void append_up_to(nc_block *block, nc_pool *pool, size_t length, size_t s
     }
 }
 
-static void pool__blocks_keep_their_content_while_they_grow(void **state) {
+static void pool__growing_blocks_preserve_their_content(void **state) {
     static const size_t lengths[] = {0, 1, 255, 256, 257, 4096, 65537, 1048576, 1048577, 5000000, 34000000};
     static const size_t steps[] = {1, 7, 4096, LONGEST_STEP};
     (void)state;
@@ -49,7 +49,7 @@ static void pool__blocks_keep_their_content_while_they_grow(void **state) {
     nc_pool_release(pool);
 }
 
-static void pool__memory_that_came_back_is_used_again(void **state) {
+static void pool__returned_memory_is_reused(void **state) {
     (void)state;
     nc_pool *pool = nc_pool_new();
     uint64_t before = 0;
@@ -65,7 +65,7 @@ static void pool__memory_that_came_back_is_used_again(void **state) {
     nc_pool_release(pool);
 }
 
-static void pool__keeps_no_more_than_its_bound(void **state) {
+static void pool__caches_no_more_than_its_limit(void **state) {
     enum { COUNT = 400 };
     static nc_block blocks[COUNT];
     (void)state;
@@ -94,7 +94,7 @@ static void pool__lives_as_long_as_its_last_reference(void **state) {
     nc_pool_release(NULL);
 }
 
-static void *churn(void *argument) {
+static void *append_and_free(void *argument) {
     nc_pool *pool = argument;
     for (size_t i = 0; i < 2000; i++) {
         nc_block block = {0};
@@ -111,7 +111,7 @@ static void pool__serves_several_threads(void **state) {
     (void)state;
     nc_pool *pool = nc_pool_new();
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, churn, nc_pool_retain(pool)), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, append_and_free, nc_pool_retain(pool)), 0);
     }
     nc_pool_release(pool);
     for (size_t i = 0; i < 4; i++) {
@@ -137,12 +137,12 @@ static void fill(void *ctx) {
     nc_pool_release(pool);
 }
 
-static void pool__a_failed_append_leaves_the_content_alone(void **state) {
+static void pool__a_failed_append_leaves_the_content_unchanged(void **state) {
     (void)state;
     assert_true(each_allocation_failure(fill, NULL) > 0);
 }
 
-static void pool__lengths_that_overflow_are_refused(void **state) {
+static void pool__lengths_that_overflow_are_rejected(void **state) {
     nc_block block = {0};
     (void)state;
     nc_pool *pool = nc_pool_new();
@@ -160,13 +160,13 @@ int main(void) {
         content[i] = (uint8_t)(i * 31);
     }
     const struct CMUnitTest cases[] = {
-        harness_case(pool__blocks_keep_their_content_while_they_grow),
-        harness_case(pool__memory_that_came_back_is_used_again),
-        harness_case(pool__keeps_no_more_than_its_bound),
+        harness_case(pool__growing_blocks_preserve_their_content),
+        harness_case(pool__returned_memory_is_reused),
+        harness_case(pool__caches_no_more_than_its_limit),
         harness_case(pool__lives_as_long_as_its_last_reference),
         harness_case(pool__serves_several_threads),
-        harness_case(pool__a_failed_append_leaves_the_content_alone),
-        harness_case(pool__lengths_that_overflow_are_refused),
+        harness_case(pool__a_failed_append_leaves_the_content_unchanged),
+        harness_case(pool__lengths_that_overflow_are_rejected),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -46,13 +46,13 @@ static size_t check_vectors(const char *name) {
     return count;
 }
 
-static void query__writes_each_vector(void **state) {
+static void query__agrees_with_each_vector(void **state) {
     (void)state;
     assert_int_equal(check_vectors("query.json"), 13);
     assert_true(check_vectors("query_own.json") > 30);
 }
 
-static void query__attaches_to_each_url(void **state) {
+static void query__is_attached_to_each_kind_of_url(void **state) {
     (void)state;
     nc_params file = parameter_vectors("query_attach.json");
     nc_params_item root = nc_params_root(&file);
@@ -75,7 +75,7 @@ static void query__attaches_to_each_url(void **state) {
     nc_params_deinit(&file);
 }
 
-static void query__only_an_attached_query_may_not_hold_what_ends_it(void **state) {
+static void query__only_an_attached_query_rejects_a_fragment_delimiter(void **state) {
     (void)state;
     for (unsigned byte = 0; byte < 256; byte++) {
         char text[] = "a=?";
@@ -92,7 +92,7 @@ static void query__only_an_attached_query_may_not_hold_what_ends_it(void **state
     }
 }
 
-static void query__what_does_not_fit_leaves_the_buffer_as_it_was(void **state) {
+static void query__a_query_that_does_not_fit_leaves_the_buffer_unchanged(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_params_add_string(&params, nc_slice_of("name"), nc_slice_of("some value"));
@@ -115,7 +115,7 @@ static void query__what_does_not_fit_leaves_the_buffer_as_it_was(void **state) {
     nc_buf_deinit(&small);
 }
 
-static void query__a_failure_in_the_middle_takes_back_what_was_written(void **state) {
+static void query__a_failure_midway_restores_the_buffer(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_params_add_string(&params, nc_slice_of("a"), nc_slice_of("fine"));
@@ -142,7 +142,7 @@ static void query__bytes_need_no_charset(void **state) {
     nc_params_deinit(&params);
 }
 
-static void query__refuses_wrong_use(void **state) {
+static void query__rejects_invalid_arguments(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_buf out = nc_buf_init(100);
@@ -179,7 +179,7 @@ static nc_status refuse(void *ctx, nc_buf *out, const nc_params *params, nc_erro
     return NC_ERR_STOPPED_BY_CALLER;
 }
 
-static void query__an_encoder_of_ones_own_does_it_all(void **state) {
+static void query__a_custom_encoder_writes_the_whole_query(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_OBJECT, 0);
     nc_params_add_null(&params, nc_slice_of("a"));
@@ -193,7 +193,7 @@ static void query__an_encoder_of_ones_own_does_it_all(void **state) {
     nc_params_deinit(&params);
 }
 
-static void query__an_encoder_of_ones_own_may_fail(void **state) {
+static void query__a_custom_encoder_can_fail(void **state) {
     (void)state;
     nc_params params = nc_params_init(NC_PARAMS_ARRAY, 0);
     nc_buf out = nc_buf_init(100);
@@ -248,15 +248,15 @@ static void query__survives_each_failing_allocation(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(query__writes_each_vector),
-        harness_case(query__attaches_to_each_url),
-        harness_case(query__only_an_attached_query_may_not_hold_what_ends_it),
-        harness_case(query__what_does_not_fit_leaves_the_buffer_as_it_was),
-        harness_case(query__a_failure_in_the_middle_takes_back_what_was_written),
+        harness_case(query__agrees_with_each_vector),
+        harness_case(query__is_attached_to_each_kind_of_url),
+        harness_case(query__only_an_attached_query_rejects_a_fragment_delimiter),
+        harness_case(query__a_query_that_does_not_fit_leaves_the_buffer_unchanged),
+        harness_case(query__a_failure_midway_restores_the_buffer),
         harness_case(query__bytes_need_no_charset),
-        harness_case(query__refuses_wrong_use),
-        harness_case(query__an_encoder_of_ones_own_does_it_all),
-        harness_case(query__an_encoder_of_ones_own_may_fail),
+        harness_case(query__rejects_invalid_arguments),
+        harness_case(query__a_custom_encoder_writes_the_whole_query),
+        harness_case(query__a_custom_encoder_can_fail),
         harness_case(query__survives_each_failing_allocation),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

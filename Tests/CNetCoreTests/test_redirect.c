@@ -1,28 +1,28 @@
 /// The decision on a redirect, without a network.
 #include "harness.h"
-#include "net/redirect.h"
+#include <netcore/redirect.h>
 
 #include <curl/curl.h>
 #include <netcore/url.h>
 #include <string.h>
 
-typedef struct verdict {
+typedef struct decision {
     nc_status status;
-    nc_redirect_answer answer;
+    nc_redirect_decision answer;
     nc_error error;
     char url[512];
-} verdict;
+} decision;
 
-static verdict decide(nc_redirect_question question) {
-    verdict out = {0};
+static decision decide(nc_redirect_question question) {
+    decision out = {0};
     nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 1);
     // Guarded, so that a read past either end crashes.
-    guarded asked = guarded_copy(question.url);
+    guarded requested_url = guarded_copy(question.url);
     guarded location = guarded_copy(question.location);
-    question.url = asked.slice;
+    question.url = requested_url.slice;
     question.location = location.slice;
     out.status = nc_redirect_decide(&out.answer, &url, &question, &out.error);
-    if (out.status == NC_OK && out.answer.leads_on) {
+    if (out.status == NC_OK && out.answer.is_redirect) {
         assert_true(url.length < sizeof out.url);
         memcpy(out.url, url.data, url.length);
         assert_int_equal(url.data[url.length], 0);
@@ -31,7 +31,7 @@ static verdict decide(nc_redirect_question question) {
         assert_status(out.error.status, out.status);
     }
     nc_buf_deinit(&url);
-    guarded_deinit(&asked);
+    guarded_deinit(&requested_url);
     guarded_deinit(&location);
     return out;
 }
@@ -41,24 +41,24 @@ static nc_redirect_question question_of(const char *url, const char *location) {
         .status = 302, .url = nc_slice_of(url), .location = nc_slice_of(location), .max_redirects = 20};
 }
 
-static void redirect__leads_on_for_five_statuses_with_a_location(void **state) {
+static void redirect__five_statuses_with_a_location_redirect(void **state) {
     (void)state;
     for (unsigned status = 100; status < 1000; status++) {
         nc_redirect_question question = question_of("http://a/b", "/c");
         question.status = (uint16_t)status;
-        verdict one = decide(question);
+        decision one = decide(question);
         bool leads = status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
         assert_status(one.status, NC_OK);
-        assert_int_equal(one.answer.leads_on, leads);
+        assert_int_equal(one.answer.is_redirect, leads);
         question.location = nc_slice_of("");
-        assert_false(decide(question).answer.leads_on);
+        assert_false(decide(question).answer.is_redirect);
         question = question_of("http://a/b", "/c");
         question.choice = NC_REDIRECTS_RETURN;
-        assert_false(decide(question).answer.leads_on);
+        assert_false(decide(question).answer.is_redirect);
     }
 }
 
-static void redirect__keeps_or_drops_the_method_by_status(void **state) {
+static void redirect__the_status_decides_whether_the_method_is_preserved(void **state) {
     static const struct {
         uint16_t status;
         bool get_drops, head_drops, post_drops, put_drops;
@@ -79,7 +79,7 @@ static void redirect__keeps_or_drops_the_method_by_status(void **state) {
     }
 }
 
-static void redirect__resolves_the_location_against_what_was_asked(void **state) {
+static void redirect__resolves_the_location_against_the_request_url(void **state) {
     static const char *const cases[][3] = {
         {"http://a/b/c?d#e", "/x", "http://a/x#e"},
         {"http://a/b/c?d", "x", "http://a/b/x"},
@@ -97,15 +97,15 @@ static void redirect__resolves_the_location_against_what_was_asked(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        verdict one = decide(question_of(cases[i][0], cases[i][1]));
+        decision one = decide(question_of(cases[i][0], cases[i][1]));
         assert_status(one.status, NC_OK);
-        assert_true(one.answer.leads_on);
+        assert_true(one.answer.is_redirect);
         assert_string_equal(one.url, cases[i][2]);
     }
 }
 
-/// As with curl --path-as-is, unless a dot segment would follow a directory called "..".
-static void redirect__leaves_the_dot_segments_of_a_location_where_they_are_meant(void **state) {
+/// Like curl --path-as-is, except if a dot segment would follow a directory called "..".
+static void redirect__preserves_dot_segments_of_a_location_on_request(void **state) {
     static const char *const cases[][3] = {
         {"http://a/b/c", "/x/../y/./z", "http://a/x/../y/./z"},
         {"http://a/b/c", "/../x", "http://a/../x"},
@@ -132,14 +132,14 @@ static void redirect__leaves_the_dot_segments_of_a_location_where_they_are_meant
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nc_redirect_question question = question_of(cases[i][0], cases[i][1]);
         question.keeps_dot_segments = true;
-        verdict one = decide(question);
+        decision one = decide(question);
         assert_status(one.status, NC_OK);
-        assert_true(one.answer.leads_on);
+        assert_true(one.answer.is_redirect);
         assert_string_equal(one.url, cases[i][2]);
     }
 }
 
-static void redirect__knows_when_the_origin_changes(void **state) {
+static void redirect__detects_a_change_of_origin(void **state) {
     static const struct {
         const char *from;
         const char *to;
@@ -183,15 +183,15 @@ static void redirect__knows_when_the_origin_changes(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        verdict one = decide(question_of(cases[i].from, cases[i].to));
-        if (one.status != NC_OK || !one.answer.leads_on || one.answer.changes_origin != cases[i].changes) {
+        decision one = decide(question_of(cases[i].from, cases[i].to));
+        if (one.status != NC_OK || !one.answer.is_redirect || one.answer.changes_origin != cases[i].changes) {
             fail_msg("%s to %s: %s, %d", cases[i].from, cases[i].to, nc_status_name(one.status),
                      one.answer.changes_origin);
         }
     }
 }
 
-static void redirect__takes_no_credentials_from_a_location_of_another_origin(void **state) {
+static void redirect__ignores_credentials_in_a_location_of_another_origin(void **state) {
     static const char *const cases[][3] = {
         {"http://a/b", "http://u:p@c/d", "http://c/d"},
         {"http://a/b", "http://@c/d", "http://c/d"},
@@ -206,21 +206,21 @@ static void redirect__takes_no_credentials_from_a_location_of_another_origin(voi
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        verdict one = decide(question_of(cases[i][0], cases[i][1]));
+        decision one = decide(question_of(cases[i][0], cases[i][1]));
         assert_status(one.status, NC_OK);
         assert_string_equal(one.url, cases[i][2]);
     }
     assert_status(decide(question_of("http://a/b", "http://u:p@/d")).status, NC_ERR_BAD_REDIRECT);
 }
 
-static void redirect__refuses_other_schemes_and_downgrades(void **state) {
+static void redirect__rejects_other_schemes_and_downgrades(void **state) {
     static const char *const locations[] = {"ftp://a/b",         "file:///etc/passwd", "javascript:alert(1)",
                                             "data:text/plain,x", "gopher://a/",        "ws://a/",
                                             "about:blank",       "mailto:a@b",         "FILE:/etc/passwd"};
     (void)state;
     for (size_t i = 0; i < sizeof locations / sizeof *locations; i++) {
         nc_redirect_question question = question_of("http://a/b", locations[i]);
-        verdict one = decide(question);
+        decision one = decide(question);
         if (one.status != NC_ERR_REDIRECT_REFUSED) {
             fail_msg("%s: %s", locations[i], nc_status_name(one.status));
         }
@@ -230,36 +230,36 @@ static void redirect__refuses_other_schemes_and_downgrades(void **state) {
         assert_status(decide(question).status, NC_ERR_REDIRECT_REFUSED);
     }
     nc_redirect_question question = question_of("https://a/b", "http://a/c");
-    verdict one = decide(question);
+    decision one = decide(question);
     assert_status(one.status, NC_ERR_REDIRECT_REFUSED);
     assert_string_equal(one.error.message, "redirect from https to http://a is refused");
     question.choice = NC_REDIRECTS_FOLLOW_DOWNGRADE;
     one = decide(question);
     assert_status(one.status, NC_OK);
-    assert_true(one.answer.leads_on && one.answer.changes_origin);
+    assert_true(one.answer.is_redirect && one.answer.changes_origin);
     assert_string_equal(one.url, "http://a/c");
 }
 
-static void redirect__refuses_locations_that_name_no_place(void **state) {
+static void redirect__rejects_locations_without_a_valid_authority(void **state) {
     static const char *const locations[] = {
         "http://", "http:///x", "http://a:99999/", "http://a:b/", "http://[::1/", "http://a b/", "/a\tb",
         "/a\x01",  "/\x7f",     "http://u@/",      "//"};
     (void)state;
     for (size_t i = 0; i < sizeof locations / sizeof *locations; i++) {
-        verdict one = decide(question_of("http://a/b", locations[i]));
+        decision one = decide(question_of("http://a/b", locations[i]));
         if (one.status != NC_ERR_BAD_REDIRECT) {
             fail_msg("%s: %s -> %s", locations[i], nc_status_name(one.status), one.url);
         }
     }
 }
 
-static void redirect__refuses_the_forbidden_bytes_of_a_location(void **state) {
+static void redirect__rejects_the_forbidden_bytes_of_a_location(void **state) {
     (void)state;
     for (int byte = 0; byte < 256; byte++) {
         char location[4] = {'/', (char)byte, 'x', 0};
         nc_redirect_question question = question_of("http://a/b", "");
         question.location = nc_slice_make(location, 3);
-        verdict one = decide(question);
+        decision one = decide(question);
         bool is_control = byte < ' ' || byte == 0x7f;
         // "//x" and "/\x" are other kinds of references. Only a valid result is required.
         if (byte != '/' && byte != '\\') {
@@ -269,17 +269,17 @@ static void redirect__refuses_the_forbidden_bytes_of_a_location(void **state) {
     }
 }
 
-/// Gives `url` what `asked` has of credentials.
-static nc_status keep(nc_buf *url, const char *asked, nc_slice next) {
+/// Writes the target `next` to `url`, with the credentials of `requested_url`.
+static nc_status keep_credentials(nc_buf *url, const char *requested_url, nc_slice next) {
     nc_error err;
-    guarded from = guarded_copy(nc_slice_of(asked));
+    guarded from = guarded_copy(nc_slice_of(requested_url));
     nc_buf_append(url, next);
     nc_status status = nc_redirect_keep_credentials(url, from.slice, &err);
     guarded_deinit(&from);
     return status;
 }
 
-static void redirect__gives_credentials_to_a_url_that_has_none(void **state) {
+static void redirect__adds_credentials_to_a_url_without_any(void **state) {
     static const char *const cases[][3] = {
         {"http://u:p@a/b", "http://a/c", "http://u:p@a/c"},
         {"http://u@a", "HTTP://A:80", "HTTP://u@A:80"},
@@ -292,7 +292,7 @@ static void redirect__gives_credentials_to_a_url_that_has_none(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 1);
-        assert_status(keep(&url, cases[i][0], nc_slice_of(cases[i][1])), NC_OK);
+        assert_status(keep_credentials(&url, cases[i][0], nc_slice_of(cases[i][1])), NC_OK);
         assert_slice_equals(nc_buf_slice(&url), cases[i][2]);
         nc_buf_deinit(&url);
     }
@@ -304,7 +304,7 @@ static void redirect__bounds_the_length_of_a_url_with_credentials(void **state) 
     memset(next + 9, 'b', sizeof next - 9);
     for (size_t length = sizeof next - 6; length <= sizeof next; length++) {
         nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 2);
-        nc_status status = keep(&url, "http://u:p@a/", nc_slice_make(next, length));
+        nc_status status = keep_credentials(&url, "http://u:p@a/", nc_slice_make(next, length));
         assert_status(status, length + 4 <= NC_URL_MAX_BYTES ? NC_OK : NC_ERR_BAD_REDIRECT);
         nc_buf_deinit(&url);
     }
@@ -321,7 +321,7 @@ static void redirect__counts_the_hops(void **state) {
         nc_redirect_question question = question_of("http://u:secret@a.example:81/b", "/c");
         question.followed = cases[i].followed;
         question.max_redirects = cases[i].limit;
-        verdict one = decide(question);
+        decision one = decide(question);
         assert_status(one.status, cases[i].is_refused ? NC_ERR_TOO_MANY_REDIRECTS : NC_OK);
         if (cases[i].is_refused) {
             assert_int_equal(one.error.native_code, CURLE_TOO_MANY_REDIRECTS);
@@ -338,7 +338,7 @@ static void redirect__bounds_the_length_of_a_location(void **state) {
     location[0] = '/';
     nc_redirect_question question = question_of("http://a/b", "");
     for (size_t length = NC_URL_MAX_BYTES - 8; length <= sizeof location; length++) {
-        nc_redirect_answer answer;
+        nc_redirect_decision answer;
         nc_error err;
         nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 1);
         question.location = nc_slice_make(location, length);
@@ -348,39 +348,85 @@ static void redirect__bounds_the_length_of_a_location(void **state) {
     }
 }
 
-static void survive(void *ctx) {
-    verdict one = decide(question_of("http://a/b#c", "https://d/e"));
+static void redirect__drops_the_fields_of_a_dropped_body(void **state) {
+    static const char *const dropped[] = {"Content-Type", "content-length", "CONTENT-ENCODING", "Content-X", "expect"};
+    static const char *const sent[] = {"Content-",       "Content",       "Accept", "Expected",
+                                       "X-Content-Type", "Authorization", ""};
+    (void)state;
+    for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++) {
+        assert_true(nc_redirect_describes_body(nc_slice_of(dropped[i])));
+    }
+    for (size_t i = 0; i < sizeof sent / sizeof *sent; i++) {
+        assert_false(nc_redirect_describes_body(nc_slice_of(sent[i])));
+    }
+}
+
+static void redirect__rejects_missing_arguments(void **state) {
+    nc_redirect_question question = question_of("http://a/", "/b");
+    nc_redirect_decision answer;
+    nc_redirect_decision *no_answer = NULL; // clang refuses a literal NULL
+    nc_redirect_question *no_question = NULL;
+    nc_buf *no_url = NULL;
+    nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 1);
+    (void)state;
+    assert_status(nc_redirect_decide(no_answer, &url, &question, NULL), NC_ERR_USAGE);
+    assert_status(nc_redirect_decide(&answer, no_url, &question, NULL), NC_ERR_USAGE);
+    assert_status(nc_redirect_decide(&answer, &url, no_question, NULL), NC_ERR_USAGE);
+    nc_buf_append(&url, nc_slice_of("x"));
+    assert_status(nc_redirect_decide(&answer, &url, &question, NULL), NC_ERR_USAGE);
+    nc_buf_deinit(&url);
+}
+
+static void redirect__leaves_a_refused_url_in_the_buffer(void **state) {
+    nc_redirect_question question = question_of("https://a/", "http://b/c");
+    nc_redirect_decision answer;
+    nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 1);
+    (void)state;
+    assert_status(nc_redirect_decide(&answer, &url, &question, NULL), NC_ERR_REDIRECT_REFUSED);
+    assert_slice_equals(nc_buf_slice(&url), "http://b/c");
+    nc_buf_reset(&url);
+    question.location = nc_slice_of("http:///c");
+    assert_status(nc_redirect_decide(&answer, &url, &question, NULL), NC_ERR_BAD_REDIRECT);
+    assert_int_equal(url.length, 0);
+    nc_buf_deinit(&url);
+}
+
+static void decide_without_memory(void *ctx) {
+    decision one = decide(question_of("http://a/b#c", "https://d/e"));
     (void)ctx;
     assert_true(one.status == NC_OK || one.status == NC_ERR_NO_MEMORY);
-    assert_int_equal(one.answer.leads_on, one.status == NC_OK);
+    assert_int_equal(one.answer.is_redirect, one.status == NC_OK);
     nc_buf url = nc_buf_init(NC_URL_MAX_BYTES + 1);
-    nc_status status = keep(&url, "http://u:p@a/b", nc_slice_of("http://a/c"));
+    nc_status status = keep_credentials(&url, "http://u:p@a/b", nc_slice_of("http://a/c"));
     assert_true(status == NC_OK || status == NC_ERR_NO_MEMORY);
     nc_buf_deinit(&url);
 }
 
-static void redirect__survives_every_failed_allocation(void **state) {
+static void redirect__survives_each_allocation_failure(void **state) {
     (void)state;
-    assert_true(each_allocation_failure(survive, NULL) > 0);
+    assert_true(each_allocation_failure(decide_without_memory, NULL) > 0);
 }
 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(redirect__leads_on_for_five_statuses_with_a_location),
-        harness_case(redirect__keeps_or_drops_the_method_by_status),
-        harness_case(redirect__resolves_the_location_against_what_was_asked),
-        harness_case(redirect__leaves_the_dot_segments_of_a_location_where_they_are_meant),
-        harness_case(redirect__knows_when_the_origin_changes),
-        harness_case(redirect__takes_no_credentials_from_a_location_of_another_origin),
-        harness_case(redirect__refuses_other_schemes_and_downgrades),
-        harness_case(redirect__refuses_locations_that_name_no_place),
-        harness_case(redirect__refuses_the_forbidden_bytes_of_a_location),
-        harness_case(redirect__gives_credentials_to_a_url_that_has_none),
+        harness_case(redirect__five_statuses_with_a_location_redirect),
+        harness_case(redirect__the_status_decides_whether_the_method_is_preserved),
+        harness_case(redirect__resolves_the_location_against_the_request_url),
+        harness_case(redirect__preserves_dot_segments_of_a_location_on_request),
+        harness_case(redirect__detects_a_change_of_origin),
+        harness_case(redirect__ignores_credentials_in_a_location_of_another_origin),
+        harness_case(redirect__rejects_other_schemes_and_downgrades),
+        harness_case(redirect__rejects_locations_without_a_valid_authority),
+        harness_case(redirect__rejects_the_forbidden_bytes_of_a_location),
+        harness_case(redirect__adds_credentials_to_a_url_without_any),
         harness_case(redirect__bounds_the_length_of_a_url_with_credentials),
         harness_case(redirect__counts_the_hops),
         harness_case(redirect__bounds_the_length_of_a_location),
-        harness_case(redirect__survives_every_failed_allocation),
+        harness_case(redirect__drops_the_fields_of_a_dropped_body),
+        harness_case(redirect__rejects_missing_arguments),
+        harness_case(redirect__leaves_a_refused_url_in_the_buffer),
+        harness_case(redirect__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

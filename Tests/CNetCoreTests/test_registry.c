@@ -1,6 +1,6 @@
 /// Ids are unique, are found while they live, and are unknown after that.
 #include "harness.h"
-#include "net/registry.h"
+#include "state/registry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static int compare_ids(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static void registry__never_gives_an_id_twice(void **state) {
+static void registry__never_reuses_an_id(void **state) {
     static nc_transfer transfers[LIVE];
     static nc_transfer_id given[ROUNDS];
     nc_registry registry = {0};
@@ -25,11 +25,11 @@ static void registry__never_gives_an_id_twice(void **state) {
         seed = seed * 1664525u + 1013904223u;
         nc_transfer *one = &transfers[(seed >> 8) % LIVE];
         if (one->id != 0) {
-            nc_transfer_id gone = one->id;
-            assert_ptr_equal(nc_registry_find(&registry, gone), one);
-            nc_registry_remove(&registry, gone);
-            nc_registry_remove(&registry, gone);
-            assert_null(nc_registry_find(&registry, gone));
+            nc_transfer_id removed = one->id;
+            assert_ptr_equal(nc_registry_find(&registry, removed), one);
+            nc_registry_remove(&registry, removed);
+            nc_registry_remove(&registry, removed);
+            assert_null(nc_registry_find(&registry, removed));
             one->id = 0;
         } else {
             assert_status(nc_registry_add(&registry, one), NC_OK);
@@ -49,7 +49,7 @@ static void registry__never_gives_an_id_twice(void **state) {
     nc_registry_deinit(&registry);
 }
 
-static void registry__knows_no_foreign_ids(void **state) {
+static void registry__does_not_find_foreign_ids(void **state) {
     nc_transfer one = {0};
     nc_registry registry = {0};
     (void)state;
@@ -66,7 +66,7 @@ static void registry__knows_no_foreign_ids(void **state) {
     nc_registry_deinit(&registry);
 }
 
-static void registry__ids_of_one_are_none_of_anothers(void **state) {
+static void registry__ids_of_two_registries_differ(void **state) {
     nc_registry registries[] = {nc_registry_init(), nc_registry_init()};
     nc_transfer transfers[2][3] = {0};
     (void)state;
@@ -97,7 +97,7 @@ static void add_many(void *ctx) {
     nc_registry_deinit(&registry);
 }
 
-static void registry__keeps_what_it_has_when_memory_runs_out(void **state) {
+static void registry__an_allocation_failure_loses_no_entry(void **state) {
     (void)state;
     assert_true(each_allocation_failure(add_many, NULL) > 0);
 }
@@ -105,10 +105,10 @@ static void registry__keeps_what_it_has_when_memory_runs_out(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(registry__never_gives_an_id_twice),
-        harness_case(registry__knows_no_foreign_ids),
-        harness_case(registry__ids_of_one_are_none_of_anothers),
-        harness_case(registry__keeps_what_it_has_when_memory_runs_out),
+        harness_case(registry__never_reuses_an_id),
+        harness_case(registry__does_not_find_foreign_ids),
+        harness_case(registry__ids_of_two_registries_differ),
+        harness_case(registry__an_allocation_failure_loses_no_entry),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

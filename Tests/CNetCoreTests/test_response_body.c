@@ -1,6 +1,6 @@
 /// A response's body in memory. The declared length only saves copies; it is neither trusted nor required.
 #include "harness.h"
-#include "net/response.h"
+#include "request/response.h"
 
 #include <stdint.h>
 
@@ -33,7 +33,7 @@ static void expect_body(const nc_response *response, size_t length) {
     }
 }
 
-static void response__announced_bodies_arrive_whole_in_few_moves(void **state) {
+static void response__bodies_with_a_length_are_complete_after_few_reallocations(void **state) {
     static const size_t lengths[] = {1, 1024, 1048575, 1048576, 1048577, 8388609, 40000000};
     (void)state;
     nc_pool *pool = nc_pool_new();
@@ -42,20 +42,20 @@ static void response__announced_bodies_arrive_whole_in_few_moves(void **state) {
         uint64_t before = harness_allocations();
         assert_status(nc_response_expect_body(response, lengths[i]), NC_OK);
         assert_status(append_up_to(response, lengths[i], 16384), NC_OK);
-        assert_true(harness_allocations() - before <= 3); // 1 MiB, 8 MiB, all
+        assert_true(harness_allocations() - before <= 3); // buffers of 1 MiB, 8 MiB and the whole body
         expect_body(response, lengths[i]);
         nc_response_release(response);
     }
     nc_pool_release(pool);
 }
 
-static void response__an_announcement_alone_takes_a_mebibyte(void **state) {
-    static const uint64_t lies[] = {UINT64_MAX, SIZE_MAX, SIZE_MAX / 8, (uint64_t)1 << 50};
+static void response__a_declared_length_alone_reserves_at_most_1_mib(void **state) {
+    static const uint64_t declared[] = {UINT64_MAX, SIZE_MAX, SIZE_MAX / 8, (uint64_t)1 << 50};
     (void)state;
     nc_pool *pool = nc_pool_new();
-    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    for (size_t i = 0; i < sizeof declared / sizeof *declared; i++) {
         nc_response *response = nc_response_new(pool);
-        assert_status(nc_response_expect_body(response, lies[i]), NC_OK);
+        assert_status(nc_response_expect_body(response, declared[i]), NC_OK);
         assert_status(append_up_to(response, 3000000, 16384), NC_OK);
         expect_body(response, 3000000);
         nc_response_release(response);
@@ -63,7 +63,7 @@ static void response__an_announcement_alone_takes_a_mebibyte(void **state) {
     nc_pool_release(pool);
 }
 
-static void response__bodies_that_say_too_little_or_nothing_arrive_whole(void **state) {
+static void response__bodies_with_a_small_or_no_length_are_complete(void **state) {
     static const size_t announced[] = {0, 1, 2000000};
     (void)state;
     nc_pool *pool = nc_pool_new();
@@ -81,7 +81,7 @@ static void response__bodies_that_say_too_little_or_nothing_arrive_whole(void **
     nc_pool_release(pool);
 }
 
-static void response__memory_for_what_was_announced_is_not_needed_at_once(void **state) {
+static void response__a_failed_reservation_of_the_declared_length_is_ignored(void **state) {
     (void)state;
     nc_pool *pool = nc_pool_new();
     nc_response *response = nc_response_new(pool);
@@ -98,10 +98,10 @@ static void response__memory_for_what_was_announced_is_not_needed_at_once(void *
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(response__announced_bodies_arrive_whole_in_few_moves),
-        harness_case(response__an_announcement_alone_takes_a_mebibyte),
-        harness_case(response__bodies_that_say_too_little_or_nothing_arrive_whole),
-        harness_case(response__memory_for_what_was_announced_is_not_needed_at_once),
+        harness_case(response__bodies_with_a_length_are_complete_after_few_reallocations),
+        harness_case(response__a_declared_length_alone_reserves_at_most_1_mib),
+        harness_case(response__bodies_with_a_small_or_no_length_are_complete),
+        harness_case(response__a_failed_reservation_of_the_declared_length_is_ignored),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/// Which names stand for secrets, and which only look so.
+/// Which names of fields, parameters, members and cookies count as secrets.
 #include "harness.h"
 
 #include <netcore/secret_name.h>
 #include <string.h>
 
-static void assert_matches(const char *name, nc_secret_place place, bool wanted) {
+static void assert_matches(const char *name, nc_secret_location place, bool wanted) {
     if (nc_secret_name_matches(nc_slice_of(name), place) != wanted) {
         fail_msg("'%s' is %s as a name of kind %d", name, wanted ? "no secret" : "a secret", (int)place);
     }
@@ -13,14 +13,14 @@ static void assert_matches(const char *name, nc_secret_place place, bool wanted)
 static void assert_everywhere(const char *const *names, size_t count, bool wanted) {
     for (size_t i = 0; i < count; i++) {
         for (int place = NC_SECRET_FIELD; place <= NC_SECRET_COOKIE; place++) {
-            assert_matches(names[i], (nc_secret_place)place, wanted);
+            assert_matches(names[i], (nc_secret_location)place, wanted);
         }
     }
 }
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-static void name__of_a_field_that_authenticates_is_a_secret(void **state) {
+static void secret_name__an_authenticating_field_is_secret(void **state) {
     (void)state;
     static const char *const names[] = {"Authorization",
                                         "Proxy-Authorization",
@@ -68,7 +68,7 @@ static void name__of_a_field_that_authenticates_is_a_secret(void **state) {
     assert_everywhere(names, COUNT(names), true);
 }
 
-static void name__of_a_parameter_that_authenticates_is_a_secret(void **state) {
+static void secret_name__an_authenticating_parameter_is_secret(void **state) {
     (void)state;
     static const char *const names[] = {"access_token",
                                         "id_token",
@@ -157,7 +157,7 @@ static void name__of_a_parameter_that_authenticates_is_a_secret(void **state) {
     assert_everywhere(names, COUNT(names), true);
 }
 
-static void name__that_only_looks_like_a_secrets_is_none(void **state) {
+static void secret_name__a_name_that_resembles_a_secret_is_not_secret(void **state) {
     (void)state;
     static const char *const names[] = {"monkey",
                                         "donkey",
@@ -256,7 +256,7 @@ static void name__that_only_looks_like_a_secrets_is_none(void **state) {
     assert_everywhere(names, COUNT(names), false);
 }
 
-static void name__can_be_a_secret_in_a_url_and_none_in_json(void **state) {
+static void secret_name__a_name_may_be_secret_in_a_url_and_not_in_json(void **state) {
     (void)state;
     static const char *const names[] = {"code", "Code", "ticket"};
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -266,7 +266,7 @@ static void name__can_be_a_secret_in_a_url_and_none_in_json(void **state) {
     }
 }
 
-static void name__of_any_bytes_and_length_is_judged(void **state) {
+static void secret_name__names_of_any_bytes_and_length_are_checked(void **state) {
     (void)state;
     char name[1500];
     memset(name, 'a', sizeof name);
@@ -289,11 +289,11 @@ static void name__of_any_bytes_and_length_is_judged(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(name__of_a_field_that_authenticates_is_a_secret),
-        harness_case(name__of_a_parameter_that_authenticates_is_a_secret),
-        harness_case(name__that_only_looks_like_a_secrets_is_none),
-        harness_case(name__can_be_a_secret_in_a_url_and_none_in_json),
-        harness_case(name__of_any_bytes_and_length_is_judged),
+        harness_case(secret_name__an_authenticating_field_is_secret),
+        harness_case(secret_name__an_authenticating_parameter_is_secret),
+        harness_case(secret_name__a_name_that_resembles_a_secret_is_not_secret),
+        harness_case(secret_name__a_name_may_be_secret_in_a_url_and_not_in_json),
+        harness_case(secret_name__names_of_any_bytes_and_length_are_checked),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

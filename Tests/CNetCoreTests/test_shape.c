@@ -1,5 +1,5 @@
 #include "json_vectors.h"
-#include "json/blocks.h"
+#include "json/scanner.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,9 +106,9 @@ static void check_in_pieces(const shape_case *one, size_t first, size_t step) {
 
 static void shape__agrees_with_the_vectors(void **state) {
     (void)state;
-    for (size_t way = 0; way < nc_blocks_way_count; way++) {
+    for (size_t scanner = 0; scanner < nc_block_scanner_count; scanner++) {
         json_vectors file;
-        nc_blocks_choose(nc_blocks_ways[way].is_possible() ? &nc_blocks_ways[way] : NULL);
+        nc_block_scanner_select(nc_block_scanners[scanner].is_supported() ? &nc_block_scanners[scanner] : NULL);
         json_vectors_open(&file, "json_shape.json");
         while (json_vectors_next(&file)) {
             shape_case one;
@@ -123,10 +123,10 @@ static void shape__agrees_with_the_vectors(void **state) {
         }
         json_vectors_close(&file);
     }
-    nc_blocks_choose(NULL);
+    nc_block_scanner_select(NULL);
 }
 
-static void shape__agrees_with_the_vectors_however_they_are_cut(void **state) {
+static void shape__agrees_with_the_vectors_at_every_split(void **state) {
     (void)state;
     json_vectors file;
     json_vectors_open(&file, "json_shape.json");
@@ -142,7 +142,7 @@ static void shape__agrees_with_the_vectors_however_they_are_cut(void **state) {
     json_vectors_close(&file);
 }
 
-static void shape__names_the_place_where_its_document_is_wrong(void **state) {
+static void shape__reports_the_position_of_an_error_in_its_document(void **state) {
     (void)state;
     json_vectors file;
     json_vectors_open(&file, "json_shape_wrong.json");
@@ -179,20 +179,20 @@ static nc_shape *shape_of(const char *document) {
     return shape;
 }
 
-static void shape__says_in_one_line_what_is_wrong(void **state) {
+static void shape__a_mismatch_is_described_in_one_line(void **state) {
     (void)state;
     nc_error err;
     nc_shape *shape = shape_of("{\"list\":[{\"id\":\"integer\"}]}");
     nc_slice text = nc_slice_of("{\"list\":[{\"id\":1},\n {\"id\":\"2\"}]}");
     assert_status(nc_shape_check(shape, text, NULL, NULL, &err), NC_ERR_SHAPE_MISMATCH);
-    assert_string_equal(err.message, "at /list/1/id: wanted integer, found string");
+    assert_string_equal(err.message, "at /list/1/id: expected integer, found string");
     assert_int_equal(err.offset, 26);
     assert_status(nc_shape_check(shape, nc_slice_of("3"), NULL, NULL, &err), NC_ERR_SHAPE_MISMATCH);
-    assert_string_equal(err.message, "at the root: wanted object, found number");
+    assert_string_equal(err.message, "at the root: expected object, found number");
     nc_shape_release(shape);
 }
 
-static void shape__gives_line_and_column_of_what_an_earlier_piece_began(void **state) {
+static void shape__reports_line_and_column_of_a_token_from_an_earlier_piece(void **state) {
     (void)state;
     nc_json *json = NULL;
     nc_shape *shape = shape_of("[\"integer\"]");
@@ -208,7 +208,7 @@ static void shape__gives_line_and_column_of_what_an_earlier_piece_began(void **s
     nc_shape_release(shape);
 }
 
-static void shape__text_that_is_no_json_is_no_mismatch(void **state) {
+static void shape__invalid_json_is_not_a_mismatch(void **state) {
     (void)state;
     nc_json *json = NULL;
     nc_shape *shape = shape_of("[\"string\"]");
@@ -225,7 +225,7 @@ static void shape__text_that_is_no_json_is_no_mismatch(void **state) {
     nc_shape_release(shape);
 }
 
-static void shape__refuses_limits_out_of_range(void **state) {
+static void shape__rejects_limits_out_of_range(void **state) {
     (void)state;
     nc_shape *shape = shape_of("\"any\"");
     nc_shape_options options = {.max_mismatches = NC_SHAPE_MAX_MISMATCHES + 1};
@@ -236,7 +236,7 @@ static void shape__refuses_limits_out_of_range(void **state) {
     nc_shape_release(shape);
 }
 
-static void shape__and_duplicates_are_checked_together(void **state) {
+static void shape__shape_and_duplicates_are_checked_together(void **state) {
     (void)state;
     nc_shape *shape = shape_of("{\"a\":\"any\"}");
     nc_json_options options = {.refuses_duplicate_names = true};
@@ -265,7 +265,7 @@ static void check_with_failing_memory(void *ctx) {
 }
 
 /// Appends the reported member of this name that a closed object rejects, for text in pieces of `step` bytes.
-static void tell_stranger(nc_buf *out, nc_slice name, size_t step) {
+static void append_rejected_name(nc_buf *out, nc_slice name, size_t step) {
     nc_shape *shape = NULL;
     nc_json *json = NULL;
     nc_buf text = nc_buf_init(1 << 12);
@@ -286,7 +286,7 @@ static void tell_stranger(nc_buf *out, nc_slice name, size_t step) {
     nc_buf_deinit(&text);
 }
 
-static void shape__tells_of_a_long_stranger_the_same_whole_characters_however_it_is_cut(void **state) {
+static void shape__a_long_unknown_name_is_truncated_alike_at_every_split(void **state) {
     (void)state;
     static const char *const characters[] = {"x", "é", "€", "😀"};
     for (size_t lead = 0; lead < 5; lead++) {
@@ -298,13 +298,13 @@ static void shape__tells_of_a_long_stranger_the_same_whole_characters_however_it
             while (name.length < 600) {
                 nc_buf_append(&name, character);
             }
-            tell_stranger(&whole, nc_buf_slice(&name), SIZE_MAX / 2);
+            append_rejected_name(&whole, nc_buf_slice(&name), SIZE_MAX / 2);
             // The slash of the pointer, and as many whole characters as 256 bytes have room for.
             assert_int_equal(whole.length, 1 + lead + (256 - lead) / character.length * character.length);
             assert_memory_equal(whole.data + 1, name.data, whole.length - 1);
             for (size_t step = 1; step < 300; step += 7) {
                 nc_buf pieces = nc_buf_init(1 << 13);
-                tell_stranger(&pieces, nc_buf_slice(&name), step);
+                append_rejected_name(&pieces, nc_buf_slice(&name), step);
                 assert_true(nc_slice_is_equal(nc_buf_slice(&whole), nc_buf_slice(&pieces)));
                 nc_buf_deinit(&pieces);
             }
@@ -314,7 +314,7 @@ static void shape__tells_of_a_long_stranger_the_same_whole_characters_however_it
     }
 }
 
-static void shape__types_that_are_named_often_are_a_mismatch_all_the_same(void **state) {
+static void shape__repeated_type_names_still_give_a_mismatch(void **state) {
     (void)state;
     nc_error err;
     nc_buf document = nc_buf_init(1 << 16);
@@ -326,13 +326,13 @@ static void shape__types_that_are_named_often_are_a_mismatch_all_the_same(void *
     nc_shape *shape = NULL;
     assert_status(nc_shape_parse(&shape, nc_buf_slice(&document), NULL), NC_OK);
     assert_status(nc_shape_check(shape, nc_slice_of("{\"a\":1}"), NULL, NULL, &err), NC_ERR_SHAPE_MISMATCH);
-    assert_non_null(strstr(err.message, "at /a: wanted string|string"));
+    assert_non_null(strstr(err.message, "at /a: expected string|string"));
     assert_status(nc_shape_check(shape, nc_slice_of("{}"), NULL, NULL, &err), NC_ERR_SHAPE_MISMATCH);
     nc_shape_release(shape);
     nc_buf_deinit(&document);
 }
 
-static void shape__survives_any_allocation_that_fails(void **state) {
+static void shape__survives_each_allocation_failure(void **state) {
     (void)state;
     assert_true(each_allocation_failure(check_with_failing_memory, NULL) > 10);
 }
@@ -341,16 +341,16 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(shape__agrees_with_the_vectors),
-        harness_case(shape__agrees_with_the_vectors_however_they_are_cut),
-        harness_case(shape__names_the_place_where_its_document_is_wrong),
-        harness_case(shape__says_in_one_line_what_is_wrong),
-        harness_case(shape__gives_line_and_column_of_what_an_earlier_piece_began),
-        harness_case(shape__text_that_is_no_json_is_no_mismatch),
-        harness_case(shape__refuses_limits_out_of_range),
-        harness_case(shape__and_duplicates_are_checked_together),
-        harness_case(shape__tells_of_a_long_stranger_the_same_whole_characters_however_it_is_cut),
-        harness_case(shape__types_that_are_named_often_are_a_mismatch_all_the_same),
-        harness_case(shape__survives_any_allocation_that_fails),
+        harness_case(shape__agrees_with_the_vectors_at_every_split),
+        harness_case(shape__reports_the_position_of_an_error_in_its_document),
+        harness_case(shape__a_mismatch_is_described_in_one_line),
+        harness_case(shape__reports_line_and_column_of_a_token_from_an_earlier_piece),
+        harness_case(shape__invalid_json_is_not_a_mismatch),
+        harness_case(shape__rejects_limits_out_of_range),
+        harness_case(shape__shape_and_duplicates_are_checked_together),
+        harness_case(shape__a_long_unknown_name_is_truncated_alike_at_every_split),
+        harness_case(shape__repeated_type_names_still_give_a_mismatch),
+        harness_case(shape__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 enum { MAX_MISMATCHES = 30 };
 
-/// Names of all lengths at which the comparison differs; some have escapes.
+/// Names of each length that the comparison of names handles differently. Some need escapes.
 static const char *const names[] = {
     "",
     "a",
@@ -58,21 +58,21 @@ static const char *const types[] = {"any",    "string", "number",       "integer
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-typedef struct maker {
+typedef struct generator {
     uint64_t *state;
     nc_buf *out;
     const char *blank;
-} maker;
+} generator;
 
-static size_t pick(const maker *m, size_t count) {
+static size_t pick(const generator *m, size_t count) {
     return (size_t)(torture_next(m->state) % count);
 }
 
-static void put(const maker *m, const char *text) {
+static void put(const generator *m, const char *text) {
     nc_buf_append(m->out, nc_slice_of(text));
 }
 
-static void put_name(const maker *m, size_t index, const char *mark) {
+static void put_name(const generator *m, size_t index, const char *mark) {
     put(m, "\"");
     put(m, names[index]);
     put(m, mark);
@@ -80,7 +80,7 @@ static void put_name(const maker *m, size_t index, const char *mark) {
 }
 
 /// Writes the shape of an object: members in the order of `names`, each by chance. Nested objects come last.
-static void put_shape(const maker *m, int depth) {
+static void put_shape(const generator *m, int depth) {
     size_t kind = pick(m, depth > 0 ? 10 : 6);
     if (kind < 6 && depth < 3) {
         put(m, "\"");
@@ -116,9 +116,9 @@ static void put_shape(const maker *m, int depth) {
     put(m, "}");
 }
 
-static void put_value(const maker *m, int depth);
+static void put_value(const generator *m, int depth);
 
-static void put_object(const maker *m, int depth) {
+static void put_object(const generator *m, int depth) {
     bool is_shuffled = pick(m, 4) == 0;
     const char *comma = "";
     put(m, "{");
@@ -137,7 +137,7 @@ static void put_object(const maker *m, int depth) {
     put(m, "}");
 }
 
-static void put_value(const maker *m, int depth) {
+static void put_value(const generator *m, int depth) {
     size_t kind = depth > 0 ? pick(m, 6) : 0;
     if (kind < 3) {
         put(m, values[pick(m, COUNT_OF(values))]);
@@ -158,7 +158,7 @@ static void put_value(const maker *m, int depth) {
     }
 }
 
-/// Writes all results of a check as one text.
+/// Writes the result and the first failure of a check as text.
 static void describe(nc_buf *out, const nc_json *json, nc_status status) {
     char line[200];
     const nc_json_failure *failure = nc_json_failure_of(json);
@@ -179,7 +179,7 @@ static void describe(nc_buf *out, const nc_json *json, nc_status status) {
     }
 }
 
-/// The rules of the comparison.
+/// The shape and the options of a check.
 typedef struct rules {
     nc_shape *shape; // NULL: only JSON syntax
     nc_shape_options options;
@@ -215,14 +215,15 @@ static void check_alike(const rules *by, nc_slice text, size_t step, size_t *mat
                      (const char *)texts[1].data);
         }
     }
-    nc_status at_once = by->shape != NULL ? nc_shape_check(by->shape, text, &by->options, &by->json_options, NULL)
-                                          : nc_json_check(text, &by->json_options, NULL, NULL);
-    assert_int_equal(at_once == NC_OK, is_right);
+    nc_status sends_body_immediately = by->shape != NULL
+                                           ? nc_shape_check(by->shape, text, &by->options, &by->json_options, NULL)
+                                           : nc_json_check(text, &by->json_options, NULL, NULL);
+    assert_int_equal(sends_body_immediately == NC_OK, is_right);
 }
 
 static void check_by_chance(uint64_t *state, size_t *matching, nc_buf *texts) {
     static const char *const blanks[] = {"", " ", "\n  "};
-    maker m = {state, &texts[2], blanks[torture_next(state) % 3]};
+    generator m = {state, &texts[2], blanks[torture_next(state) % 3]};
     rules by = {
         .options = {.max_mismatches = MAX_MISMATCHES, .is_lenient = pick(&m, 4) == 0},
         .json_options = {.refuses_duplicate_names = pick(&m, 4) == 0},
@@ -239,7 +240,7 @@ static void check_by_chance(uint64_t *state, size_t *matching, nc_buf *texts) {
     check_alike(&by, nc_buf_slice(&texts[3]), 1 + pick(&m, 5000), matching, texts);
 }
 
-static void shape__members_at_a_look_are_members_one_by_one(void **state) {
+static void shape__batched_members_give_the_same_result_as_single_ones(void **state) {
     uint64_t chance = torture_seed();
     size_t count = (size_t)torture_number("NETCORE_TORTURE_SHAPES", 100);
     size_t matching = 0;
@@ -259,15 +260,14 @@ static void shape__members_at_a_look_are_members_one_by_one(void **state) {
 
 /* --- almost valid --- */
 
-/// The most frequent elements of valid texts: members in order, unknown members, arrays of scalars, of arrays and of
-/// objects.
+/// A shape with the usual elements: members in order, unknown members, and arrays of scalars, arrays and objects.
 static const char list_shape[] =
     "{\"list\":[{\"id\":\"integer\",\"name\":\"string\",\"score\":\"number\",\"isActive\":\"boolean\",\"tags\":["
     "\"string\"],"
     "\"point\":[[\"number\"]],\"place\":{\"street\":\"string\",\"note?\":\"string?\",\"few\":{\"$items\":\"integer\","
     "\"$maxItems\":3}},\"profile_background_color\":\"string?\",\"last?\":\"any\"}],\"count\":\"integer\"}";
 
-static void put_list(const maker *m) {
+static void put_list(const generator *m) {
     put(m, "{\"list\":[");
     for (size_t i = 0, count = 2 + pick(m, 12); i < count; i++) {
         put(m, i == 0 ? "" : ",");
@@ -287,7 +287,7 @@ static void put_list(const maker *m) {
 }
 
 /// Changes, takes out or puts in a byte.
-static void spoil(const maker *m, nc_buf *text) {
+static void mutate_byte(const generator *m, nc_buf *text) {
     static const char letters[] = "{}[],:\"\\ 019-.eEtfnull\n\t\x01\xC3";
     size_t at = pick(m, text->length);
     uint8_t letter = (uint8_t)letters[pick(m, sizeof letters - 1)];
@@ -306,7 +306,7 @@ static void spoil(const maker *m, nc_buf *text) {
     }
 }
 
-static void shape__one_byte_is_as_wrong_at_a_look_as_by_itself(void **state) {
+static void shape__a_wrong_byte_gives_the_same_error_batched_and_alone(void **state) {
     static const char *const blanks[] = {"", " ", "\n    "};
     uint64_t chance = torture_seed();
     size_t count = 3 * (size_t)torture_number("NETCORE_TORTURE_SHAPES", 100);
@@ -319,7 +319,7 @@ static void shape__one_byte_is_as_wrong_at_a_look_as_by_itself(void **state) {
     }
     assert_status(nc_shape_parse(&by.shape, nc_slice_of(list_shape), NULL), NC_OK);
     for (size_t i = 0; i < count; i++) {
-        maker m = {&chance, &texts[2], blanks[i % 3]};
+        generator m = {&chance, &texts[2], blanks[i % 3]};
         nc_buf_reset(&texts[2]);
         put_list(&m);
         size_t right = matching;
@@ -327,7 +327,7 @@ static void shape__one_byte_is_as_wrong_at_a_look_as_by_itself(void **state) {
             check_alike(&by, nc_buf_slice(&texts[2]), 1 + pick(&m, 5000), &matching, texts);
             assert_int_equal(matching, right + 1);
         }
-        spoil(&m, &texts[2]);
+        mutate_byte(&m, &texts[2]);
         check_alike(&by, nc_buf_slice(&texts[2]), 1 + pick(&m, 5000), &matching, texts);
     }
     print_message("%zu texts, %zu of them right\n", count + (count + 9) / 10, matching);
@@ -340,8 +340,8 @@ static void shape__one_byte_is_as_wrong_at_a_look_as_by_itself(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(shape__members_at_a_look_are_members_one_by_one),
-        harness_case(shape__one_byte_is_as_wrong_at_a_look_as_by_itself),
+        harness_case(shape__batched_members_give_the_same_result_as_single_ones),
+        harness_case(shape__a_wrong_byte_gives_the_same_error_batched_and_alone),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

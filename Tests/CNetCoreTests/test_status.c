@@ -27,7 +27,7 @@ static void status__has_a_name_and_a_sentence_for_each_value(void **state) {
     }
 }
 
-static void status__keeps_numbers_and_sentences_apart(void **state) {
+static void status__numbers_and_sentences_are_unique(void **state) {
     (void)state;
     for (size_t i = 0; i < ROW_COUNT; i++) {
         for (size_t k = i + 1; k < ROW_COUNT; k++) {
@@ -37,7 +37,7 @@ static void status__keeps_numbers_and_sentences_apart(void **state) {
     }
 }
 
-static void status__takes_an_unknown_number_for_an_internal_error(void **state) {
+static void status__an_unknown_number_is_an_internal_error(void **state) {
     (void)state;
     static const int unknown[] = {-1, 18, 19, 39, 99, 149, 198, 200, 1000000};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
@@ -47,7 +47,7 @@ static void status__takes_an_unknown_number_for_an_internal_error(void **state) 
     }
 }
 
-static void status__is_retryable_for_passing_faults_only(void **state) {
+static void status__is_retryable_only_for_transient_errors(void **state) {
     (void)state;
     for (size_t i = 0; i < ROW_COUNT; i++) {
         bool is_network = rows[i].number >= 100 && rows[i].number <= 149;
@@ -55,7 +55,7 @@ static void status__is_retryable_for_passing_faults_only(void **state) {
     }
 }
 
-static void version__is_the_one_of_the_headers(void **state) {
+static void version__matches_the_headers(void **state) {
     (void)state;
     char expected[32];
     snprintf(expected, sizeof expected, "%d.%d.%d", NC_VERSION_MAJOR, NC_VERSION_MINOR, NC_VERSION_PATCH);
@@ -91,10 +91,10 @@ static void error__may_quote_its_own_old_message(void **state) {
     assert_string_equal(err.message, "roots: disk");
 }
 
-/// A long message is cut in the middle: this joins its beginning and its end.
+/// Replaces the middle of a message that is too long.
 static const char gap[] = " ... ";
 
-static void error__keeps_what_failed_and_why_of_what_is_too_long(void **state) {
+static void error__a_long_message_preserves_what_failed_and_why(void **state) {
     (void)state;
     char path[4000];
     memset(path, 'p', sizeof path);
@@ -114,7 +114,7 @@ static void error__keeps_what_failed_and_why_of_what_is_too_long(void **state) {
     }
 }
 
-static void error__is_never_cut_inside_a_character(void **state) {
+static void error__is_never_truncated_inside_a_character(void **state) {
     (void)state;
     static const char *const characters[] = {"x", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x8E\x89"};
     for (size_t kind = 0; kind < 4; kind++) {
@@ -129,14 +129,15 @@ static void error__is_never_cut_inside_a_character(void **state) {
             text[length] = '\0';
             nc_error err;
             (void)nc_error_set(&err, NC_ERR_USAGE, 0, -1, "%s", text);
-            size_t kept = strlen(err.message);
-            assert_true(kept < NC_ERROR_MESSAGE_BYTES && kept + 2 * width > NC_ERROR_MESSAGE_BYTES);
+            size_t length_in_message = strlen(err.message);
+            assert_true(length_in_message < NC_ERROR_MESSAGE_BYTES &&
+                        length_in_message + 2 * width > NC_ERROR_MESSAGE_BYTES);
             size_t head = (size_t)(strstr(err.message, gap) - err.message);
-            size_t tail = kept - head - strlen(gap);
+            size_t tail = length_in_message - head - strlen(gap);
             assert_int_equal((head - lead) % width, 0);
             assert_int_equal(tail % width, 0);
             assert_memory_equal(err.message, text, head);
-            assert_memory_equal(err.message + kept - tail, text + length - tail, tail);
+            assert_memory_equal(err.message + length_in_message - tail, text + length - tail, tail);
         }
     }
 }
@@ -170,15 +171,15 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(status__has_a_name_and_a_sentence_for_each_value),
-        harness_case(status__keeps_numbers_and_sentences_apart),
-        harness_case(status__takes_an_unknown_number_for_an_internal_error),
-        harness_case(status__is_retryable_for_passing_faults_only),
-        harness_case(version__is_the_one_of_the_headers),
+        harness_case(status__numbers_and_sentences_are_unique),
+        harness_case(status__an_unknown_number_is_an_internal_error),
+        harness_case(status__is_retryable_only_for_transient_errors),
+        harness_case(version__matches_the_headers),
         harness_case(error__returns_the_status_without_storage),
         harness_case(error__is_filled_and_cleared),
         harness_case(error__may_quote_its_own_old_message),
-        harness_case(error__keeps_what_failed_and_why_of_what_is_too_long),
-        harness_case(error__is_never_cut_inside_a_character),
+        harness_case(error__a_long_message_preserves_what_failed_and_why),
+        harness_case(error__is_never_truncated_inside_a_character),
         harness_case(error__replaces_every_control_character),
         harness_case(trace__names_each_point),
     };

@@ -7,68 +7,69 @@
 #include <sys/stat.h>
 
 /// Shared by most cases.
-typedef struct scene {
-    place at;
+typedef struct store_fixture {
+    temp_directory at;
     faulty_files files;
     nc_clock clock;
     int64_t now_ns;
     nc_store_options options;
     nc_store *store;
     nc_buf room;
-} scene;
+} store_fixture;
 
-static int64_t told_ns(void *ctx) {
-    return ((scene *)ctx)->now_ns;
+static int64_t stopped_clock_ns(void *ctx) {
+    return ((store_fixture *)ctx)->now_ns;
 }
 
-static void open_store(scene *on) {
+static void open_store(store_fixture *on) {
     nc_error err;
     assert_status(nc_store_new(&on->store, &on->options, &err), NC_OK);
 }
 
-static void begin(scene *on) {
-    *on = (scene){.at = place_make(), .now_ns = INT64_C(1800000000) * 1000000000, .room = nc_buf_init(1 << 24)};
+static void begin(store_fixture *on) {
+    *on = (store_fixture){
+        .at = temp_directory_make(), .now_ns = INT64_C(1800000000) * 1000000000, .room = nc_buf_init(1 << 24)};
     faulty_init(&on->files);
     on->clock = nc_clock_system();
     on->clock.ctx = on;
-    on->clock.realtime_ns = told_ns;
+    on->clock.realtime_ns = stopped_clock_ns;
     on->options = (nc_store_options)NC_STORE_OPTIONS_INIT;
     on->options.directory = on->at.store;
     on->options.file_ops = &on->files.ops;
     on->options.clock = &on->clock;
 }
 
-static void end(scene *on) {
+static void end(store_fixture *on) {
     nc_store_free(on->store);
     nc_buf_deinit(&on->room);
-    place_remove(&on->at);
+    temp_directory_remove(&on->at);
 }
 
-static void reopen(scene *on) {
+static void reopen(store_fixture *on) {
     nc_store_free(on->store);
     on->store = NULL;
     open_store(on);
 }
 
-static void put(scene *on, const char *key, const char *body) {
+static void put(store_fixture *on, const char *key, const char *body) {
     nc_store_draft draft = {.key = nc_slice_of(key)};
     assert_status(nc_store_put(on->store, &draft, nc_slice_of(body), NULL), NC_OK);
 }
 
-static nc_store_entry get(scene *on, nc_slice key) {
+static nc_store_entry get(store_fixture *on, nc_slice key) {
     nc_store_entry entry;
     nc_error err;
     assert_status(nc_store_get(&entry, on->store, key, &on->room, &err), NC_OK);
     return entry;
 }
 
-static void assert_holds(scene *on, const char *key, const char *body) {
+static void assert_holds(store_fixture *on, const char *key, const char *body) {
     nc_store_entry entry = get(on, nc_slice_of(key));
     assert_int_equal(entry.found, NC_STORE_HIT);
     assert_slice_equals(entry.body, body);
 }
 
-static void assert_lacks(scene *on, const char *key) {
+static void assert_lacks(store_fixture *on, const char *key) {
     nc_store_entry entry = get(on, nc_slice_of(key));
     assert_int_equal(entry.found, NC_STORE_MISS);
     assert_int_equal(entry.body.length, 0);
@@ -76,9 +77,9 @@ static void assert_lacks(scene *on, const char *key) {
 
 /* --- putting and getting --- */
 
-static void store__gives_back_everything_that_was_put(void **state) {
+static void store__returns_everything_that_was_put(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     open_store(&on);
     nc_store_draft draft = {
@@ -101,18 +102,18 @@ static void store__gives_back_everything_that_was_put(void **state) {
         assert_int_equal(entry.created_at_ms, INT64_C(1800000000000));
         assert_int_equal(entry.lifetime_ms, 5000);
         struct stat info;
-        assert_int_equal(stat(place_entry(on.at.store), &info), 0);
+        assert_int_equal(stat(temp_directory_entry(on.at.store), &info), 0);
         assert_int_equal(info.st_size, (int64_t)entry.file_bytes);
         reopen(&on);
     }
     end(&on);
 }
 
-static void store__holds_bodies_of_every_length_around_its_steps(void **state) {
+static void store__stores_bodies_of_every_length_around_its_block_sizes(void **state) {
     (void)state;
     static const size_t lengths[] = {0,     1,     31,    32,    33,    3900,  3967,   3968,   3969,  4096,
                                      32767, 32768, 32769, 65535, 65536, 65537, 131072, 131073, 500000};
-    scene on;
+    store_fixture on;
     begin(&on);
     open_store(&on);
     uint8_t *bytes = malloc(500000);
@@ -135,22 +136,22 @@ static void store__holds_bodies_of_every_length_around_its_steps(void **state) {
     end(&on);
 }
 
-static void store__replaces_an_entry_and_leaves_one_file(void **state) {
+static void store__replacing_an_entry_leaves_one_file(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     open_store(&on);
     put(&on, "k", "first");
     put(&on, "k", "second");
     assert_holds(&on, "k", "second");
     assert_int_equal(nc_store_figures(on.store).entries, 1);
-    assert_int_equal(place_count(on.at.store), 3); // and the lock, and the tag
+    assert_int_equal(temp_directory_count(on.at.store), 3); // the entry, the lock and the cache tag
     end(&on);
 }
 
-static void store__tells_a_miss_by_no_error(void **state) {
+static void store__a_miss_is_not_an_error(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     open_store(&on);
     assert_lacks(&on, "nobody");
@@ -167,13 +168,13 @@ static void decode(nc_buf *out, const char *hex) {
     assert_status(nc_hex_decode(out, nc_slice_of(hex), NULL), NC_OK);
 }
 
-static void store__keeps_two_entries_for_keys_with_one_md5(void **state) {
+static void store__keys_with_the_same_md5_have_separate_entries(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     nc_buf one;
     nc_buf two;
-    // X. Wang and H. Yu, "How to Break MD5 and Other Hash Functions" (2005).
+    // Two keys with the same MD5: X. Wang and H. Yu, "How to Break MD5 and Other Hash Functions" (2005).
     decode(&one, "d131dd02c5e6eec4693d9a0698aff95c2fcab58712467eab4004583eb8fb7f8955ad340609f4b30283e488832571415a"
                  "085125e8f7cdc99fd91dbdf280373c5bd8823e3156348f5bae6dacd436c919c6dd53e2b487da03fd02396306d248cda0"
                  "e99f33420f577ee8ce54b67080a80d1ec69821bcb6a8839396f9652b6ff72a70");
@@ -191,7 +192,7 @@ static void store__keeps_two_entries_for_keys_with_one_md5(void **state) {
         assert_int_equal(nc_store_figures(on.store).entries, 2);
         reopen(&on);
     }
-    // The second stays when the first is removed, and is not written again in the first's slot.
+    // When the first is removed, the second stays in its own slot. Writing it again does not use the first's slot.
     uint64_t removed = 0;
     assert_status(nc_store_remove(&removed, on.store, a, NULL), NC_OK);
     assert_int_equal(removed, 1);
@@ -205,9 +206,9 @@ static void store__keeps_two_entries_for_keys_with_one_md5(void **state) {
     end(&on);
 }
 
-static void store__refuses_what_it_cannot_mean(void **state) {
+static void store__rejects_invalid_arguments(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     nc_store *none = NULL;
     nc_store_entry entry;
@@ -233,13 +234,13 @@ static void store__refuses_what_it_cannot_mean(void **state) {
     assert_status(nc_store_remove_host(NULL, on.store, empty, NULL), NC_ERR_USAGE);
     nc_slice long_key = nc_slice_make(&on, NC_STORE_MAX_KEY_BYTES + 1);
     assert_status(nc_store_put(on.store, &(nc_store_draft){.key = long_key}, empty, NULL), NC_ERR_TOO_LARGE);
-    assert_int_equal(place_count(on.at.store), 2);
+    assert_int_equal(temp_directory_count(on.at.store), 2);
     end(&on);
 }
 
-static void store__says_when_the_callers_room_is_too_small(void **state) {
+static void store__a_callers_buffer_that_is_too_small_is_an_error(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     open_store(&on);
     put(&on, "k", "a body that needs room");
@@ -258,9 +259,9 @@ static void store__says_when_the_callers_room_is_too_small(void **state) {
 
 /* --- lifetimes --- */
 
-static void store__forgets_what_has_outlived_its_lifetime(void **state) {
+static void store__expired_entries_are_not_found(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     open_store(&on);
     nc_store_draft draft = {.key = nc_slice_of("k"), .lifetime_ms = 1000};
@@ -269,15 +270,15 @@ static void store__forgets_what_has_outlived_its_lifetime(void **state) {
     assert_holds(&on, "k", "v");
     on.now_ns += 1000000;
     assert_int_equal(get(&on, draft.key).found, NC_STORE_EXPIRED);
-    assert_null(place_entry(on.at.store));
+    assert_null(temp_directory_entry(on.at.store));
     assert_int_equal(get(&on, draft.key).found, NC_STORE_MISS);
     assert_int_equal(nc_store_figures(on.store).expired, 1);
     end(&on);
 }
 
-static void store__takes_an_entry_from_the_future_for_one_that_is_over(void **state) {
+static void store__an_entry_from_the_future_is_expired(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     open_store(&on);
     nc_store_draft mortal = {.key = nc_slice_of("mortal"), .lifetime_ms = 1000000};
@@ -289,7 +290,7 @@ static void store__takes_an_entry_from_the_future_for_one_that_is_over(void **st
     assert_int_equal(get(&on, immortal.key).found, NC_STORE_HIT);
     on.now_ns = INT64_MIN;
     assert_int_equal(get(&on, immortal.key).found, NC_STORE_HIT);
-    // An entry from elsewhere has its own time.
+    // The caller can set the creation time of an entry.
     immortal.created_at_ms = -5;
     assert_status(nc_store_put(on.store, &immortal, nc_slice_of("v"), NULL), NC_OK);
     assert_int_equal(get(&on, immortal.key).created_at_ms, -5);
@@ -298,13 +299,13 @@ static void store__takes_an_entry_from_the_future_for_one_that_is_over(void **st
 
 /* --- limits --- */
 
-static bool has(scene *on, int number) {
+static bool has(store_fixture *on, int number) {
     char key[32];
     snprintf(key, sizeof key, "%d", number);
     return get(on, nc_slice_of(key)).found == NC_STORE_HIT;
 }
 
-static void put_number(scene *on, int number) {
+static void put_number(store_fixture *on, int number) {
     char key[32];
     char body[400];
     memset(body, 'x', sizeof body - 1);
@@ -313,9 +314,9 @@ static void put_number(scene *on, int number) {
     put(on, key, body);
 }
 
-static void store__removes_what_was_used_longest_ago(void **state) {
+static void store__evicts_the_least_recently_used_entry(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     on.options.max_entries = 4;
     open_store(&on);
@@ -331,9 +332,9 @@ static void store__removes_what_was_used_longest_ago(void **state) {
     end(&on);
 }
 
-static void store__keeps_to_its_bytes_without_reading_the_directory(void **state) {
+static void store__stays_within_its_byte_limit_without_reading_the_directory(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     on.options.max_bytes = 20000;
     open_store(&on);
@@ -345,14 +346,14 @@ static void store__keeps_to_its_bytes_without_reading_the_directory(void **state
     assert_int_equal(on.files.lists, lists);
     nc_store_stats stats = nc_store_figures(on.store);
     assert_int_equal(stats.entries + stats.evictions, 1000);
-    assert_int_equal(place_count(on.at.store), stats.entries + 2);
+    assert_int_equal(temp_directory_count(on.at.store), stats.entries + 2);
     assert_true(stats.entries >= 37);
     end(&on);
 }
 
-static void store__remembers_the_order_of_use_when_it_is_opened_again(void **state) {
+static void store__the_order_of_use_survives_reopening(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     open_store(&on);
     struct stat now;
@@ -361,14 +362,14 @@ static void store__remembers_the_order_of_use_when_it_is_opened_again(void **sta
     for (int i = 0; i < 3; i++) {
         put_number(&on, i);
         on.now_ns += INT64_C(120000000000);
-        // Used long after it was put, as the file's time shows.
+        // The file's time is updated, because the use is long after the put.
         assert_true(has(&on, i));
         on.now_ns += INT64_C(120000000000);
     }
     assert_true(has(&on, 0));
     assert_int_equal(on.files.set_times, 4);
     assert_true(has(&on, 0));
-    assert_int_equal(on.files.set_times, 4); // not for every use
+    assert_int_equal(on.files.set_times, 4); // a further use soon after does not update it
     on.options.max_entries = 2;
     reopen(&on);
     assert_true(has(&on, 0) && has(&on, 2));
@@ -376,9 +377,9 @@ static void store__remembers_the_order_of_use_when_it_is_opened_again(void **sta
     end(&on);
 }
 
-static void store__notes_many_uses_little_by_little(void **state) {
+static void store__many_uses_are_recorded_gradually(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     open_store(&on);
     for (int i = 0; i < 100; i++) {
@@ -395,7 +396,7 @@ static void store__notes_many_uses_little_by_little(void **state) {
     }
     assert_int_equal(on.files.set_times, 64 + 5);
     on.now_ns -= INT64_C(1000000000);
-    assert_true(has(&on, 0)); // a clock that was set back allows no more
+    assert_true(has(&on, 0)); // a clock that was set back does not allow more updates
     on.now_ns += INT64_C(2000000000);
     for (int i = 0; i < 200; i++) {
         assert_true(has(&on, i % 100));
@@ -404,9 +405,9 @@ static void store__notes_many_uses_little_by_little(void **state) {
     end(&on);
 }
 
-static void store__gives_no_entry_more_than_its_share(void **state) {
+static void store__an_entry_above_its_share_is_rejected(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     on.options.max_bytes = 100000;
     open_store(&on);
@@ -429,7 +430,7 @@ static void store__gives_no_entry_more_than_its_share(void **state) {
 
 static void store__finds_what_another_store_put_and_misses_what_it_removed(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     open_store(&on);
     nc_store *other = NULL;
@@ -446,9 +447,9 @@ static void store__finds_what_another_store_put_and_misses_what_it_removed(void 
     end(&on);
 }
 
-static void store__holds_a_limit_against_what_other_stores_put(void **state) {
+static void store__the_limit_includes_entries_of_other_stores(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     on.options.max_entries = 100;
     open_store(&on);
@@ -460,34 +461,34 @@ static void store__holds_a_limit_against_what_other_stores_put(void **state) {
         put_number(&on, i);
         assert_status(nc_store_put(other, &(nc_store_draft){.key = nc_slice_of(key)}, nc_slice_of("v"), NULL), NC_OK);
     }
-    // Each may have missed what the other put since it last looked: 64 files.
-    assert_true(place_count(on.at.store) <= 100 + 64 + 64 + 2);
+    // Between two scans of the directory, each store may miss 64 files that the other one has put.
+    assert_true(temp_directory_count(on.at.store) <= 100 + 64 + 64 + 2);
     assert_true(nc_store_figures(on.store).scans > 5);
     nc_store_free(other);
     reopen(&on);
-    assert_true(place_count(on.at.store) <= 100 + 2);
+    assert_true(temp_directory_count(on.at.store) <= 100 + 2);
     end(&on);
 }
 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(store__gives_back_everything_that_was_put),
-        harness_case(store__holds_bodies_of_every_length_around_its_steps),
-        harness_case(store__replaces_an_entry_and_leaves_one_file),
-        harness_case(store__tells_a_miss_by_no_error),
-        harness_case(store__keeps_two_entries_for_keys_with_one_md5),
-        harness_case(store__refuses_what_it_cannot_mean),
-        harness_case(store__says_when_the_callers_room_is_too_small),
-        harness_case(store__forgets_what_has_outlived_its_lifetime),
-        harness_case(store__takes_an_entry_from_the_future_for_one_that_is_over),
-        harness_case(store__removes_what_was_used_longest_ago),
-        harness_case(store__keeps_to_its_bytes_without_reading_the_directory),
-        harness_case(store__remembers_the_order_of_use_when_it_is_opened_again),
-        harness_case(store__notes_many_uses_little_by_little),
-        harness_case(store__gives_no_entry_more_than_its_share),
+        harness_case(store__returns_everything_that_was_put),
+        harness_case(store__stores_bodies_of_every_length_around_its_block_sizes),
+        harness_case(store__replacing_an_entry_leaves_one_file),
+        harness_case(store__a_miss_is_not_an_error),
+        harness_case(store__keys_with_the_same_md5_have_separate_entries),
+        harness_case(store__rejects_invalid_arguments),
+        harness_case(store__a_callers_buffer_that_is_too_small_is_an_error),
+        harness_case(store__expired_entries_are_not_found),
+        harness_case(store__an_entry_from_the_future_is_expired),
+        harness_case(store__evicts_the_least_recently_used_entry),
+        harness_case(store__stays_within_its_byte_limit_without_reading_the_directory),
+        harness_case(store__the_order_of_use_survives_reopening),
+        harness_case(store__many_uses_are_recorded_gradually),
+        harness_case(store__an_entry_above_its_share_is_rejected),
         harness_case(store__finds_what_another_store_put_and_misses_what_it_removed),
-        harness_case(store__holds_a_limit_against_what_other_stores_put),
+        harness_case(store__the_limit_includes_entries_of_other_stores),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

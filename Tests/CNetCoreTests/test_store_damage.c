@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 /// One entry in a store, and its file's bytes.
-typedef struct scene {
-    place at;
+typedef struct damaged_store {
+    temp_directory at;
     nc_store *store;
     nc_buf room;
     nc_buf file;
     char path[512];
     nc_slice body;
-} scene;
+} damaged_store;
 
 static const uint8_t seal_key[NC_STORE_SEAL_KEY_BYTES] = "a key of 32 bytes for the tests";
 
@@ -29,28 +29,28 @@ static const nc_store_draft draft = {
     .tags = {(const uint8_t *)"one\0two", 7},
 };
 
-static void begin(scene *on, bool is_sealed, nc_slice body) {
-    *on = (scene){.at = place_make(), .room = nc_buf_init(1 << 24), .body = body};
+static void begin(damaged_store *on, bool is_sealed, nc_slice body) {
+    *on = (damaged_store){.at = temp_directory_make(), .room = nc_buf_init(1 << 24), .body = body};
     nc_store_options options = NC_STORE_OPTIONS_INIT;
     options.directory = on->at.store;
     options.seal_key = is_sealed ? seal_key : NULL;
     assert_status(nc_store_new(&on->store, &options, NULL), NC_OK);
     assert_status(nc_store_put(on->store, &draft, body, NULL), NC_OK);
-    snprintf(on->path, sizeof on->path, "%s", place_entry(on->at.store));
-    on->file = place_read(on->path);
+    snprintf(on->path, sizeof on->path, "%s", temp_directory_entry(on->at.store));
+    on->file = temp_file_read(on->path);
 }
 
-static void end(scene *on) {
+static void end(damaged_store *on) {
     nc_store_free(on->store);
     nc_buf_deinit(&on->room);
     nc_buf_deinit(&on->file);
-    place_remove(&on->at);
+    temp_directory_remove(&on->at);
 }
 
-/// Looks up an entry whose file has these bytes. The result is a miss, or the entry that was put.
-static nc_store_found found_with(scene *on, nc_slice bytes) {
+/// Looks up an entry whose file has these bytes. Fails unless the result is a miss or the entry that was put.
+static nc_store_found found_with(damaged_store *on, nc_slice bytes) {
     nc_store_entry entry;
-    place_write(on->path, bytes);
+    temp_file_write(on->path, bytes);
     assert_status(nc_store_get(&entry, on->store, draft.key, &on->room, NULL), NC_OK);
     if (entry.found == NC_STORE_HIT) {
         assert_true(nc_slice_is_equal(entry.body, on->body));
@@ -75,7 +75,7 @@ static uint32_t crc32c_bit_by_bit(uint32_t crc, const uint8_t *bytes, size_t len
     return crc;
 }
 
-static void checksum__is_castagnolis_in_every_lane_on_every_processor(void **state) {
+static void checksum__is_crc32c_with_every_implementation(void **state) {
     (void)state;
     uint64_t seed = 42;
     uint8_t bytes[32 * 50];
@@ -100,9 +100,9 @@ static void checksum__is_castagnolis_in_every_lane_on_every_processor(void **sta
     }
 }
 
-typedef struct splitting {
+typedef struct expected_checksum {
     uint8_t expected[NC_CHECKSUM_BYTES];
-} splitting;
+} expected_checksum;
 
 static void check_split(void *ctx, nc_slice head, nc_slice tail) {
     uint8_t out[NC_CHECKSUM_BYTES];
@@ -110,17 +110,17 @@ static void check_split(void *ctx, nc_slice head, nc_slice tail) {
     nc_checksum_update(&sum, head);
     nc_checksum_update(&sum, tail);
     nc_checksum_finish(out, &sum);
-    assert_memory_equal(out, ((splitting *)ctx)->expected, sizeof out);
+    assert_memory_equal(out, ((expected_checksum *)ctx)->expected, sizeof out);
 }
 
-static void checksum__does_not_depend_on_how_bytes_are_cut(void **state) {
+static void checksum__every_split_gives_the_same_checksum(void **state) {
     (void)state;
     uint8_t bytes[101];
     for (size_t i = 0; i < sizeof bytes; i++) {
         bytes[i] = (uint8_t)(i * 37);
     }
     for (size_t length = 0; length <= sizeof bytes; length++) {
-        splitting expected;
+        expected_checksum expected;
         nc_checksum sum = nc_checksum_init();
         for (size_t i = 0; i < length; i++) {
             nc_checksum_update(&sum, nc_slice_make(bytes + i, 1));
@@ -130,7 +130,7 @@ static void checksum__does_not_depend_on_how_bytes_are_cut(void **state) {
     }
 }
 
-static void checksum__tells_zeros_at_the_end_apart(void **state) {
+static void checksum__trailing_zeros_change_it(void **state) {
     (void)state;
     static const uint8_t zeros[70];
     uint8_t seen[70][NC_CHECKSUM_BYTES];
@@ -147,7 +147,7 @@ static void checksum__tells_zeros_at_the_end_apart(void **state) {
 /* --- files --- */
 
 static void assert_every_flip_is_a_miss(bool is_sealed, nc_slice body, size_t step) {
-    scene on;
+    damaged_store on;
     begin(&on, is_sealed, body);
     for (size_t bit = 0; bit < on.file.length * 8; bit += step) {
         on.file.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -165,7 +165,7 @@ static void entry__with_any_bit_flipped_is_a_miss(void **state) {
     assert_every_flip_is_a_miss(false, nc_slice_of(""), 1);
 }
 
-static void entry__of_several_pieces_with_bits_flipped_is_a_miss(void **state) {
+static void entry__of_several_pieces_with_flipped_bits_is_a_miss(void **state) {
     (void)state;
     uint8_t *bytes = calloc(150000, 1);
     uint64_t step = torture_number("NETCORE_TORTURE_FLIPS", 0);
@@ -178,7 +178,7 @@ static void entry__of_several_pieces_with_bits_flipped_is_a_miss(void **state) {
 static void entry__of_any_other_length_is_a_miss(void **state) {
     (void)state;
     for (int is_sealed = 0; is_sealed < 2; is_sealed++) {
-        scene on;
+        damaged_store on;
         begin(&on, is_sealed != 0, nc_slice_of("a body"));
         for (size_t length = 0; length < on.file.length; length++) {
             assert_int_equal(found_with(&on, nc_slice_make(on.file.data, length)), NC_STORE_DAMAGED);
@@ -193,30 +193,30 @@ static void entry__of_any_other_length_is_a_miss(void **state) {
     }
 }
 
-static void entry__under_another_name_is_not_found_under_it(void **state) {
+static void entry__renamed_is_not_found(void **state) {
     (void)state;
-    scene on;
+    damaged_store on;
     begin(&on, false, nc_slice_of("a body"));
     nc_store_entry entry;
     nc_store_draft other = draft;
     other.key = nc_slice_of("GET https://example.com/other");
     assert_status(nc_store_put(on.store, &other, nc_slice_of("other"), NULL), NC_OK);
-    // Every file now has the first entry.
+    // Writes the first entry's bytes to the second entry's file.
     assert_status(nc_store_remove(NULL, on.store, draft.key, NULL), NC_OK);
     char path[512];
-    snprintf(path, sizeof path, "%s", place_entry(on.at.store));
-    place_write(path, nc_buf_slice(&on.file));
+    snprintf(path, sizeof path, "%s", temp_directory_entry(on.at.store));
+    temp_file_write(path, nc_buf_slice(&on.file));
     assert_status(nc_store_get(&entry, on.store, other.key, &on.room, NULL), NC_OK);
     assert_int_equal(entry.found, NC_STORE_MISS);
     assert_int_equal(entry.body.length, 0);
     end(&on);
 }
 
-static void entry__that_announces_absurd_lengths_is_a_miss(void **state) {
+static void entry__with_absurd_declared_lengths_is_a_miss(void **state) {
     (void)state;
-    scene on;
+    damaged_store on;
     begin(&on, false, nc_slice_of("a body"));
-    // Key, host, tags, metadata, body: each at its maximum, with valid checksums.
+    // Sets the lengths of key, host, tags, metadata and body to the maximum, with valid checksums.
     static const struct {
         size_t at;
         size_t bytes;
@@ -227,7 +227,7 @@ static void entry__that_announces_absurd_lengths_is_a_miss(void **state) {
             nc_buf_append(&file, nc_buf_slice(&on.file));
             memset(file.data + fields[i].at, high == 0 ? 0x00 : 0xFF >> high, fields[i].bytes);
             nc_slice texts = nc_slice_make(file.data + NC_ENTRY_HEADER_BYTES, 52);
-            nc_entry_head_seal_off(file.data, texts);
+            nc_entry_head_write_checksum(file.data, texts);
             nc_store_found found = found_with(&on, nc_buf_slice(&file));
             assert_true(found == NC_STORE_DAMAGED || found == NC_STORE_MISS);
             nc_buf_deinit(&file);
@@ -236,9 +236,9 @@ static void entry__that_announces_absurd_lengths_is_a_miss(void **state) {
     end(&on);
 }
 
-static void verify__counts_and_removes_what_is_damaged(void **state) {
+static void verify__counts_and_removes_damaged_entries(void **state) {
     (void)state;
-    scene on;
+    damaged_store on;
     begin(&on, false, nc_slice_of("a body"));
     nc_store_report report;
     for (int i = 0; i < 5; i++) {
@@ -252,25 +252,25 @@ static void verify__counts_and_removes_what_is_damaged(void **state) {
     assert_int_equal(report.bytes, nc_store_figures(on.store).bytes);
     assert_int_equal(report.damaged + report.expired + report.locked + report.leftovers + report.foreign, 0);
     on.file.data[on.file.length - 1] ^= 1; // in the body, which a list does not read
-    place_write(on.path, nc_buf_slice(&on.file));
-    place_write(place_path(on.at.store, "00112233445566778899aabbccddeeff.0"), nc_slice_of("too short"));
+    temp_file_write(on.path, nc_buf_slice(&on.file));
+    temp_file_write(temp_directory_path(on.at.store, "00112233445566778899aabbccddeeff.0"), nc_slice_of("too short"));
     assert_status(nc_store_verify(&report, on.store, NULL), NC_OK);
     assert_int_equal(report.good, 5);
     assert_int_equal(report.damaged, 2);
     assert_status(nc_store_verify(&report, on.store, NULL), NC_OK);
     assert_int_equal(report.damaged, 0);
-    assert_int_equal(place_count(on.at.store), 5 + 2);
+    assert_int_equal(temp_directory_count(on.at.store), 5 + 2);
     end(&on);
 }
 
-static void reader__does_not_begin_with_a_damaged_body(void **state) {
+static void reader__does_not_open_a_damaged_body(void **state) {
     (void)state;
     for (int is_sealed = 0; is_sealed < 2; is_sealed++) {
-        scene on;
+        damaged_store on;
         uint8_t *bytes = calloc(200000, 1);
         begin(&on, is_sealed != 0, nc_slice_make(bytes, 200000));
         on.file.data[on.file.length - 1] ^= 0x80;
-        place_write(on.path, nc_buf_slice(&on.file));
+        temp_file_write(on.path, nc_buf_slice(&on.file));
         nc_store_reader *reader = NULL;
         nc_store_entry entry;
         assert_status(nc_store_reader_new(&reader, &entry, on.store, draft.key, NULL), NC_OK);
@@ -282,9 +282,9 @@ static void reader__does_not_begin_with_a_damaged_body(void **state) {
     }
 }
 
-static void reader__says_when_the_file_changes_under_it(void **state) {
+static void reader__detects_a_file_that_changes_while_it_is_read(void **state) {
     (void)state;
-    scene on;
+    damaged_store on;
     uint8_t *bytes = calloc(200000, 1);
     begin(&on, true, nc_slice_make(bytes, 200000));
     nc_store_reader *reader = NULL;
@@ -310,17 +310,17 @@ static void reader__says_when_the_file_changes_under_it(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(checksum__is_castagnolis_in_every_lane_on_every_processor),
-        harness_case(checksum__does_not_depend_on_how_bytes_are_cut),
-        harness_case(checksum__tells_zeros_at_the_end_apart),
+        harness_case(checksum__is_crc32c_with_every_implementation),
+        harness_case(checksum__every_split_gives_the_same_checksum),
+        harness_case(checksum__trailing_zeros_change_it),
         harness_case(entry__with_any_bit_flipped_is_a_miss),
-        harness_case(entry__of_several_pieces_with_bits_flipped_is_a_miss),
+        harness_case(entry__of_several_pieces_with_flipped_bits_is_a_miss),
         harness_case(entry__of_any_other_length_is_a_miss),
-        harness_case(entry__under_another_name_is_not_found_under_it),
-        harness_case(entry__that_announces_absurd_lengths_is_a_miss),
-        harness_case(verify__counts_and_removes_what_is_damaged),
-        harness_case(reader__does_not_begin_with_a_damaged_body),
-        harness_case(reader__says_when_the_file_changes_under_it),
+        harness_case(entry__renamed_is_not_found),
+        harness_case(entry__with_absurd_declared_lengths_is_a_miss),
+        harness_case(verify__counts_and_removes_damaged_entries),
+        harness_case(reader__does_not_open_a_damaged_body),
+        harness_case(reader__detects_a_file_that_changes_while_it_is_read),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -81,15 +81,15 @@ static bool count_one(void *ctx, const nc_store_entry *entry) {
 
 /* --- every operation failing --- */
 
-typedef struct scene {
-    place at;
+typedef struct store_fixture {
+    temp_directory at;
     faulty_files files;
     nc_store_options options;
     nc_status first; // the first failure of the scenario
     const char *step;
-} scene;
+} store_fixture;
 
-static bool note(scene *on, const char *step, nc_status status) {
+static bool record_status(store_fixture *on, const char *step, nc_status status) {
     if (status != NC_OK && on->first == NC_OK) {
         on->first = status;
         on->step = step;
@@ -98,33 +98,33 @@ static bool note(scene *on, const char *step, nc_status status) {
 }
 
 /// Uses all functions. Asserts what must hold although an operation failed at an unknown point.
-static void use_everything(scene *on) {
+static void use_all_functions(store_fixture *on) {
     nc_store *store = NULL;
     nc_status status = NC_OK;
     int count = 0;
     nc_store_report report;
     on->first = NC_OK;
-    if (!note(on, "open", nc_store_new(&store, &on->options, NULL))) {
+    if (!record_status(on, "open", nc_store_new(&store, &on->options, NULL))) {
         return;
     }
     nc_store_found found = find(store, "kept", "kept", "kept", &status);
-    assert_true(!note(on, "get", status) || found == NC_STORE_HIT);
-    (void)note(on, "put", put(store, "new", "new"));
-    (void)note(on, "replace", put(store, "old", "newer"));
+    assert_true(!record_status(on, "get", status) || found == NC_STORE_HIT);
+    (void)record_status(on, "put", put(store, "new", "new"));
+    (void)record_status(on, "replace", put(store, "old", "newer"));
     found = find(store, "old", "old", "newer", &status);
-    assert_true(!note(on, "get", status) || found == NC_STORE_HIT);
-    if (note(on, "write", stream(store, "long"))) {
-        (void)note(on, "read", read_back(store, "long"));
+    assert_true(!record_status(on, "get", status) || found == NC_STORE_HIT);
+    if (record_status(on, "write", stream(store, "long"))) {
+        (void)record_status(on, "read", read_back(store, "long"));
     }
-    (void)note(on, "list", nc_store_list(store, count_one, &count, NULL));
-    (void)note(on, "remove", nc_store_remove(NULL, store, nc_slice_of("gone"), NULL));
-    (void)note(on, "remove tag", nc_store_remove_tag(NULL, store, nc_slice_of("new"), NULL));
-    (void)note(on, "verify", nc_store_verify(&report, store, NULL));
+    (void)record_status(on, "list", nc_store_list(store, count_one, &count, NULL));
+    (void)record_status(on, "remove", nc_store_remove(NULL, store, nc_slice_of("gone"), NULL));
+    (void)record_status(on, "remove tag", nc_store_remove_tag(NULL, store, nc_slice_of("new"), NULL));
+    (void)record_status(on, "verify", nc_store_verify(&report, store, NULL));
     nc_store_free(store);
 }
 
-static void begin(scene *on, const uint8_t *key, nc_store_durability durability) {
-    *on = (scene){.at = place_make()};
+static void begin(store_fixture *on, const uint8_t *key, nc_store_durability durability) {
+    *on = (store_fixture){.at = temp_directory_make()};
     faulty_init(&on->files);
     on->files.system.sync = sync_nothing; // the order of syncs has its own test; a real sync is slow
     on->options = (nc_store_options)NC_STORE_OPTIONS_INIT;
@@ -136,14 +136,14 @@ static void begin(scene *on, const uint8_t *key, nc_store_durability durability)
     assert_status(put(store, "old", "old"), NC_OK);
     assert_status(put(store, "gone", "gone"), NC_OK);
     nc_store_free(store);
-    // The file of a killed process.
-    place_write(place_path(on->at.store, "part-0000000000000007-0000000000000000"), nc_slice_of("left"));
+    // The temporary file of a process that was killed.
+    temp_file_write(temp_directory_path(on->at.store, "part-0000000000000007-0000000000000000"), nc_slice_of("left"));
     on->options.file_ops = &on->files.ops;
     on->options.durability = durability;
 }
 
-/// The state after reopening is consistent, and no file is left over.
-static void check_afterwards(scene *on) {
+/// Reopens the store, and checks that its entries are consistent and that no other file is left.
+static void check_afterwards(store_fixture *on) {
     nc_store *store = NULL;
     nc_store_report report;
     nc_status status = NC_OK;
@@ -151,7 +151,7 @@ static void check_afterwards(scene *on) {
     options.file_ops = NULL;
     options.durability = NC_STORE_DURABILITY_NONE;
     assert_status(nc_store_new(&store, &options, NULL), NC_OK);
-    assert_int_equal(place_parts(on->at.store), 0);
+    assert_int_equal(temp_directory_count_temp_files(on->at.store), 0);
     assert_int_equal(find(store, "kept", "kept", "kept", &status), NC_STORE_HIT);
     assert_int_equal(find(store, "old", "old", "newer", &status), NC_STORE_HIT);
     assert_true(find(store, "new", "new", "new", &status) != NC_STORE_DAMAGED);
@@ -161,7 +161,7 @@ static void check_afterwards(scene *on) {
     nc_store_free(store);
 }
 
-static void assert_defined(const scene *on, int code) {
+static void assert_defined(const store_fixture *on, int code) {
     bool is_defined = on->first == NC_OK || on->first == NC_ERR_FILE ||
                       (on->first == NC_ERR_DESCRIPTORS && (code == EMFILE || code == ENFILE));
     // An interruption or a short count only costs another call.
@@ -174,13 +174,13 @@ static uint64_t fail_each_operation(const uint8_t *key, nc_store_durability dura
     size_t descriptors = torture_open_descriptors();
     uint64_t nth = 1;
     for (;; nth++) {
-        scene on;
+        store_fixture on;
         begin(&on, key, durability);
         faulty_arm(&on.files, nth, code);
-        use_everything(&on);
+        use_all_functions(&on);
         assert_defined(&on, code);
         check_afterwards(&on);
-        place_remove(&on.at);
+        temp_directory_remove(&on.at);
         assert_int_equal(torture_open_descriptors(), descriptors);
         if (!on.files.has_failed) {
             break;
@@ -189,7 +189,7 @@ static uint64_t fail_each_operation(const uint8_t *key, nc_store_durability dura
     return nth - 1;
 }
 
-static void store__survives_every_operation_failing_in_every_way(void **state) {
+static void store__survives_each_file_operation_failure(void **state) {
     (void)state;
     static const int codes[] = {ENOSPC, EIO, EACCES, EROFS, EMFILE, EINTR, FAULTY_SHORT};
     uint64_t points = 0;
@@ -202,9 +202,9 @@ static void store__survives_every_operation_failing_in_every_way(void **state) {
     assert_true(points > 500);
 }
 
-static void store__that_is_full_fails_a_put_and_keeps_the_old_entry(void **state) {
+static void store__a_failed_put_on_a_full_disk_preserves_the_old_entry(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on, NULL, NC_STORE_DURABILITY_NONE);
     nc_store *store = NULL;
     nc_error err;
@@ -217,7 +217,7 @@ static void store__that_is_full_fails_a_put_and_keeps_the_old_entry(void **state
         status = nc_store_put(store, &draft, nc_slice_of("newer"), &err);
         bool has_failed = on.files.has_failed;
         faulty_arm(&on.files, 0, 0);
-        assert_int_equal(place_parts(on.at.store), 0);
+        assert_int_equal(temp_directory_count_temp_files(on.at.store), 0);
         if (!has_failed) {
             break;
         }
@@ -231,14 +231,14 @@ static void store__that_is_full_fails_a_put_and_keeps_the_old_entry(void **state
     }
     assert_int_equal(find(store, "old", "newer", "newer", &status), NC_STORE_HIT);
     nc_store_free(store);
-    place_remove(&on.at);
+    temp_directory_remove(&on.at);
 }
 
 /* --- a full disk --- */
 
 /// Runs in a child: a file system of 1 MiB, or, if that is impossible, a limit on file sizes. Exits with 0 or a line
 /// number.
-static void fill_a_small_disk(const place *at) {
+static void fill_a_small_disk(const temp_directory *at) {
     nc_store *store = NULL;
     nc_store_options options = NC_STORE_OPTIONS_INIT;
     nc_status status = NC_OK;
@@ -269,20 +269,21 @@ static void fill_a_small_disk(const place *at) {
             _exit(3);
         }
     }
-    if (refused == 0 || place_parts(at->store) != 0 || find(store, "kept", "kept", "kept", &status) != NC_STORE_HIT) {
+    if (refused == 0 || temp_directory_count_temp_files(at->store) != 0 ||
+        find(store, "kept", "kept", "kept", &status) != NC_STORE_HIT) {
         _exit(4);
     }
     nc_store_free(store);
-    // Nothing can be made on it, and what is there can be read and removed.
+    // A full disk must not prevent reopening the store and removing its entries.
     if (nc_store_new(&store, &options, NULL) != NC_OK || nc_store_remove_all(NULL, store, NULL) != NC_OK) {
         _exit(5);
     }
     _exit(put(store, "again", "again") == NC_OK ? 0 : 6);
 }
 
-static void store__on_a_disk_that_is_full_keeps_what_it_has(void **state) {
+static void store__on_a_full_disk_preserves_its_entries(void **state) {
     (void)state;
-    place at = place_make();
+    temp_directory at = temp_directory_make();
     int how = 0;
     pid_t child = fork();
     if (child == 0) {
@@ -291,13 +292,13 @@ static void store__on_a_disk_that_is_full_keeps_what_it_has(void **state) {
     assert_int_equal(waitpid(child, &how, 0), child);
     assert_true(WIFEXITED(how));
     assert_int_equal(WEXITSTATUS(how), 0);
-    place_remove(&at);
+    temp_directory_remove(&at);
 }
 
 /* --- order and memory --- */
 
 static void assert_order(nc_store_durability durability, const char *put_log, const char *remove_log) {
-    scene on;
+    store_fixture on;
     begin(&on, NULL, durability);
     nc_store *store = NULL;
     assert_status(nc_store_new(&store, &on.options, NULL), NC_OK);
@@ -308,7 +309,7 @@ static void assert_order(nc_store_durability durability, const char *put_log, co
     assert_status(nc_store_remove(NULL, store, nc_slice_of("new"), NULL), NC_OK);
     assert_string_equal(on.files.log, remove_log);
     nc_store_free(store);
-    place_remove(&on.at);
+    temp_directory_remove(&on.at);
 }
 
 static void put__syncs_the_file_before_its_rename_and_the_directory_after_it(void **state) {
@@ -318,24 +319,24 @@ static void put__syncs_the_file_before_its_rename_and_the_directory_after_it(voi
     assert_order(NC_STORE_DURABILITY_FULL, "owscrd", "ocud");
 }
 
-static void store__survives_every_allocation_failing(void **state) {
+static void store__survives_each_allocation_failure(void **state) {
     (void)state;
     const uint8_t *keys[] = {NULL, seal_key};
     uint64_t points = 0;
     for (size_t i = 0; i < 2; i++) {
         bool has_failed = true;
         for (uint64_t nth = 1; has_failed; nth++) {
-            scene on;
+            store_fixture on;
             begin(&on, keys[i], NC_STORE_DURABILITY_NONE);
             size_t live = harness_live_blocks();
             harness_fail_allocation(nth);
-            use_everything(&on);
+            use_all_functions(&on);
             has_failed = harness_has_failed_allocation();
             harness_fail_allocation(0);
             assert_int_equal(harness_live_blocks(), live);
             assert_true(on.first == NC_OK || on.first == NC_ERR_NO_MEMORY);
             check_afterwards(&on);
-            place_remove(&on.at);
+            temp_directory_remove(&on.at);
             points++;
         }
     }
@@ -349,11 +350,11 @@ int main(void) {
         long_body[i] = (uint8_t)(i * 2654435761u >> 9);
     }
     const struct CMUnitTest cases[] = {
-        harness_case(store__survives_every_operation_failing_in_every_way),
-        harness_case(store__that_is_full_fails_a_put_and_keeps_the_old_entry),
-        harness_case(store__on_a_disk_that_is_full_keeps_what_it_has),
+        harness_case(store__survives_each_file_operation_failure),
+        harness_case(store__a_failed_put_on_a_full_disk_preserves_the_old_entry),
+        harness_case(store__on_a_full_disk_preserves_its_entries),
         harness_case(put__syncs_the_file_before_its_rename_and_the_directory_after_it),
-        harness_case(store__survives_every_allocation_failing),
+        harness_case(store__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -13,17 +13,17 @@
 
 enum { KEYS = 12, STEPS = 60, MAX_BODY = 150000, VERSION_BYTES = 24 };
 
-/// A child's progress: shared memory that outlives it.
+/// A child's progress, in memory that the parent can read after the child has been killed.
 typedef struct progress {
-    atomic_uint_fast64_t begun; // steps
+    atomic_uint_fast64_t started; // number of steps
     atomic_uint_fast64_t ended;
 } progress;
 
-typedef enum deed { PUT, STREAM, GET, READ, REMOVE, REMOVE_TAG, REOPEN, VERIFY } deed;
+typedef enum operation { PUT, STREAM, GET, READ, REMOVE, REMOVE_TAG, REOPEN, VERIFY } operation;
 
 /// A step. The same seed gives the same steps in every process.
 typedef struct step {
-    deed what;
+    operation what;
     unsigned key;
     size_t length;
 } step;
@@ -31,7 +31,8 @@ typedef struct step {
 static step step_of(uint64_t seed, uint64_t number) {
     uint64_t chance = torture_mix(seed, number);
     static const size_t lengths[] = {0, 10, 3000, 40000, MAX_BODY};
-    static const deed whats[] = {PUT, PUT, PUT, STREAM, STREAM, GET, GET, READ, REMOVE, REMOVE_TAG, REOPEN, VERIFY};
+    static const operation whats[] = {PUT, PUT,  PUT,    STREAM,     STREAM, GET,
+                                      GET, READ, REMOVE, REMOVE_TAG, REOPEN, VERIFY};
     return (step){
         .what = whats[chance % 12],
         .key = (unsigned)(chance >> 8) % KEYS,
@@ -87,7 +88,7 @@ static nc_status write_step(nc_store *store, uint64_t seed, uint64_t number, con
     return status;
 }
 
-/// Returns the step that wrote the entry; UINT64_MAX for a miss. Fails if it differs from that step's body.
+/// Returns the step that wrote the entry; UINT64_MAX for a miss. Fails if the entry differs from that step's body.
 static uint64_t version_of(nc_store *store, uint64_t seed, unsigned key, nc_status *status) {
     char name[8];
     name_key(name, key);
@@ -158,13 +159,13 @@ static nc_status do_step(nc_store **store, const nc_store_options *options, uint
     return NC_ERR_INTERNAL;
 }
 
-/// The child: all steps from opening the store to the end. Exits with 0, or with the failed step.
+/// Runs in the child: opens the store and performs all steps. Exits with 0, or with the number of the failed step.
 static void run_steps(const nc_store_options *options, uint64_t seed, uint64_t first, uint64_t count,
                       progress *so_far) {
     nc_store *store = NULL;
     int code = nc_store_new(&store, options, NULL) == NC_OK ? 0 : 1;
     for (uint64_t number = first; number < first + count && code == 0; number++) {
-        atomic_store(&so_far->begun, number + 1);
+        atomic_store(&so_far->started, number + 1);
         code = do_step(&store, options, seed, number) == NC_OK ? 0 : 2;
         atomic_store(&so_far->ended, number + 1);
     }
@@ -192,7 +193,7 @@ static void replay(uint64_t versions[KEYS], uint64_t seed, uint64_t count) {
     }
 }
 
-/// Opens the store as the next process does. Each entry is as before or after the interrupted step.
+/// Opens the store as the next process would. Checks that each entry is as it was before or after the interrupted step.
 static void check_store(const nc_store_options *options, uint64_t seed, const progress *so_far, bool evicts) {
     uint64_t before[KEYS];
     uint64_t after[KEYS];
@@ -200,9 +201,9 @@ static void check_store(const nc_store_options *options, uint64_t seed, const pr
     nc_store_report report;
     nc_status status = NC_OK;
     replay(before, seed, atomic_load(&so_far->ended));
-    replay(after, seed, atomic_load(&so_far->begun));
+    replay(after, seed, atomic_load(&so_far->started));
     assert_status(nc_store_new(&store, options, NULL), NC_OK);
-    assert_int_equal(place_parts(options->directory), 0);
+    assert_int_equal(temp_directory_count_temp_files(options->directory), 0);
     for (unsigned key = 0; key < KEYS; key++) {
         uint64_t version = version_of(store, seed, key, &status);
         assert_status(status, NC_OK);
@@ -223,19 +224,19 @@ static int sync_nothing(void *ctx, int fd) {
     return 0;
 }
 
-typedef struct scene {
-    place at;
+typedef struct kill_fixture {
+    temp_directory at;
     nc_store_options options;
     progress *so_far;
     uint64_t seed;
     bool evicts;
-} scene;
+} kill_fixture;
 
 static const uint8_t seal_key[NC_STORE_SEAL_KEY_BYTES] = "a key of 32 bytes for the tests";
 
 /// Every third seed seals, and every second one lacks space for all entries.
-static void begin(scene *on, uint64_t seed) {
-    *on = (scene){.at = place_make(), .seed = seed, .evicts = seed % 2 == 1};
+static void begin(kill_fixture *on, uint64_t seed) {
+    *on = (kill_fixture){.at = temp_directory_make(), .seed = seed, .evicts = seed % 2 == 1};
     on->options = (nc_store_options)NC_STORE_OPTIONS_INIT;
     on->options.directory = on->at.store;
     on->options.durability = NC_STORE_DURABILITY_FULL;
@@ -246,9 +247,9 @@ static void begin(scene *on, uint64_t seed) {
     assert_true(on->so_far != MAP_FAILED);
 }
 
-static void end(scene *on) {
+static void end(kill_fixture *on) {
     munmap(on->so_far, sizeof *on->so_far);
-    place_remove(&on->at);
+    temp_directory_remove(&on->at);
 }
 
 /// Returns true if a child was killed. Otherwise it must have succeeded.
@@ -262,9 +263,9 @@ static bool was_killed(int how) {
 }
 
 /// Runs a child that is killed at its n-th operation. Returns true if it was, false if it completed.
-static bool run_and_kill(scene *on, uint64_t nth, int code) {
+static bool run_and_kill(kill_fixture *on, uint64_t nth, int code) {
     int how = 0;
-    atomic_store(&on->so_far->begun, 0);
+    atomic_store(&on->so_far->started, 0);
     atomic_store(&on->so_far->ended, 0);
     pid_t child = fork();
     if (child == 0) {
@@ -280,33 +281,34 @@ static bool run_and_kill(scene *on, uint64_t nth, int code) {
 }
 
 static void run_all_steps(void *ctx) {
-    scene *on = ctx;
+    kill_fixture *on = ctx;
     run_steps(&on->options, on->seed, 0, STEPS, on->so_far);
 }
 
 /// Like run_and_kill(), at its n-th system call on files.
-static bool run_and_kill_traced(scene *on, uint64_t nth, bool is_after) {
-    atomic_store(&on->so_far->begun, 0);
+static bool run_and_kill_traced(kill_fixture *on, uint64_t nth, bool is_after) {
+    atomic_store(&on->so_far->started, 0);
     atomic_store(&on->so_far->ended, 0);
     return was_killed(traced_run(run_all_steps, on, nth, is_after));
 }
 
-static void clear(scene *on) {
-    place_remove(&on->at);
-    on->at = place_make();
+static void clear(kill_fixture *on) {
+    temp_directory_remove(&on->at);
+    on->at = temp_directory_make();
     on->options.directory = on->at.store;
     on->options.file_ops = NULL;
 }
 
-/// A long run kills at each operation (or call) of many seeds. A short one samples a few seeds.
-static void kill_everywhere(uint64_t wanted, uint64_t stride, bool is_traced) {
+/// Kills a child at the operations (or system calls) of several seeds, until `kill_count` children were killed. A short
+/// run takes every `stride`-th operation.
+static void kill_everywhere(uint64_t kill_count, uint64_t stride, bool is_traced) {
     uint64_t seed = torture_seed() % 1000000;
     uint64_t kills = 0;
-    for (; kills < wanted; seed++) {
-        scene on;
+    for (; kills < kill_count; seed++) {
+        kill_fixture on;
         begin(&on, seed);
         bool is_killed = true;
-        for (uint64_t nth = 1 + seed % stride; is_killed && kills < wanted; nth += stride) {
+        for (uint64_t nth = 1 + seed % stride; is_killed && kills < kill_count; nth += stride) {
             bool is_after = nth % 2 != 0;
             is_killed = is_traced ? run_and_kill_traced(&on, nth, is_after)
                                   : run_and_kill(&on, nth, is_after ? FAULTY_KILL_AFTER : FAULTY_KILL_BEFORE);
@@ -321,29 +323,29 @@ static void kill_everywhere(uint64_t wanted, uint64_t stride, bool is_traced) {
     print_message("%llu kills, each at %s\n", (unsigned long long)kills, is_traced ? "a system call" : "an operation");
 }
 
-static void store__is_whole_after_a_kill_at_every_operation(void **state) {
+static void store__is_consistent_after_a_kill_at_every_file_operation(void **state) {
     (void)state;
-    uint64_t wanted = torture_number("NETCORE_TORTURE_KILLS", 400);
-    kill_everywhere(wanted, wanted >= 2000 ? 1 : 11, false);
+    uint64_t kill_count = torture_number("NETCORE_TORTURE_KILLS", 400);
+    kill_everywhere(kill_count, kill_count >= 2000 ? 1 : 11, false);
 }
 
-static void store__is_whole_after_a_kill_at_every_system_call(void **state) {
+static void store__is_consistent_after_a_kill_at_every_system_call(void **state) {
     (void)state;
     uint64_t kills = torture_number("NETCORE_TORTURE_KILLS", 400);
-    uint64_t wanted = kills >= 2000 ? kills : kills / 8; // each run syncs to the disk, which is slow on one disk
+    uint64_t kill_count = kills >= 2000 ? kills : kills / 8; // each run syncs to the disk, which is slow on one disk
     if (!traced_is_allowed()) {
         assert_null(getenv("CI"));
         return;
     }
-    kill_everywhere(wanted, wanted >= 2000 ? 1 : 37, true);
+    kill_everywhere(kill_count, kill_count >= 2000 ? 1 : 37, true);
 }
 
 /* --- at any moment, one process after the other on one directory --- */
 
-static void store__is_whole_after_kills_at_any_moment_one_after_the_other(void **state) {
+static void store__is_consistent_after_consecutive_kills_at_random_moments(void **state) {
     (void)state;
     uint64_t rounds = torture_number("NETCORE_TORTURE_KILLS", 400) / 4;
-    scene on;
+    kill_fixture on;
     begin(&on, 2);
     on.options.durability = NC_STORE_DURABILITY_NONE;
     uint64_t done = 0;
@@ -354,14 +356,14 @@ static void store__is_whole_after_kills_at_any_moment_one_after_the_other(void *
         if (child == 0) {
             run_steps(&on.options, on.seed, done, UINT32_MAX, on.so_far);
         }
-        // The kill happens during one of the following steps.
-        while (atomic_load(&on.so_far->begun) <= until) {
+        // Waits for a random step. The child is killed in that step or a later one.
+        while (atomic_load(&on.so_far->started) <= until) {
             sched_yield();
         }
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, &how, 0), child);
         assert_true(WIFSIGNALED(how));
-        done = atomic_load(&on.so_far->begun);
+        done = atomic_load(&on.so_far->started);
         // The effect of the interrupted step is unknown, and it is not repeated. Both outcomes are correct.
         if (round % 8 == 7) {
             nc_store *store = NULL;
@@ -375,7 +377,7 @@ static void store__is_whole_after_kills_at_any_moment_one_after_the_other(void *
             }
             assert_status(nc_store_verify(&report, store, NULL), NC_OK);
             assert_int_equal(report.damaged + report.leftovers + report.foreign, 0);
-            assert_int_equal(place_parts(on.at.store), 0);
+            assert_int_equal(temp_directory_count_temp_files(on.at.store), 0);
             nc_store_free(store);
         }
     }
@@ -385,9 +387,9 @@ static void store__is_whole_after_kills_at_any_moment_one_after_the_other(void *
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(store__is_whole_after_a_kill_at_every_operation),
-        harness_case(store__is_whole_after_a_kill_at_every_system_call),
-        harness_case(store__is_whole_after_kills_at_any_moment_one_after_the_other),
+        harness_case(store__is_consistent_after_a_kill_at_every_file_operation),
+        harness_case(store__is_consistent_after_a_kill_at_every_system_call),
+        harness_case(store__is_consistent_after_consecutive_kills_at_random_moments),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

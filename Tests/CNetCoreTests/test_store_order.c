@@ -6,17 +6,17 @@
 enum { ENTRIES = 200, UNUSED = 50, MORE = 40, KEY_BYTES = 16 };
 
 /// Shared by most cases: a full store with a stopped clock.
-typedef struct scene {
-    place at;
+typedef struct store_fixture {
+    temp_directory at;
     nc_clock clock;
     int64_t now_ns;
     nc_store_options options;
     nc_store *store;
     nc_buf room;
-} scene;
+} store_fixture;
 
-static int64_t told_ns(void *ctx) {
-    return ((scene *)ctx)->now_ns;
+static int64_t stopped_clock_ns(void *ctx) {
+    return ((store_fixture *)ctx)->now_ns;
 }
 
 static void put_one(nc_store *store, const char *kind, int number) {
@@ -26,7 +26,7 @@ static void put_one(nc_store *store, const char *kind, int number) {
     assert_status(nc_store_put(store, &draft, nc_slice_of("body"), NULL), NC_OK);
 }
 
-static bool has_one(scene *on, int number) {
+static bool has_one(store_fixture *on, int number) {
     char key[KEY_BYTES];
     nc_store_entry entry;
     snprintf(key, sizeof key, "k%d", number);
@@ -34,11 +34,12 @@ static bool has_one(scene *on, int number) {
     return entry.found == NC_STORE_HIT;
 }
 
-static void begin(scene *on) {
-    *on = (scene){.at = place_make(), .now_ns = INT64_C(1800000000) * 1000000000, .room = nc_buf_init(1 << 16)};
+static void begin(store_fixture *on) {
+    *on = (store_fixture){
+        .at = temp_directory_make(), .now_ns = INT64_C(1800000000) * 1000000000, .room = nc_buf_init(1 << 16)};
     on->clock = nc_clock_system();
     on->clock.ctx = on;
-    on->clock.realtime_ns = told_ns;
+    on->clock.realtime_ns = stopped_clock_ns;
     on->options = (nc_store_options)NC_STORE_OPTIONS_INIT;
     on->options.directory = on->at.store;
     on->options.clock = &on->clock;
@@ -49,31 +50,31 @@ static void begin(scene *on) {
     }
 }
 
-static void end(scene *on) {
+static void end(store_fixture *on) {
     nc_store_free(on->store);
     nc_buf_deinit(&on->room);
-    place_remove(&on->at);
+    temp_directory_remove(&on->at);
 }
 
-/// Uses more entries at one time than are recorded in files. The clock has advanced, so the files' times show which
-/// were recorded.
-static void use_all_but_the_first(scene *on) {
+/// Uses more entries at one time than the store records in files. The clock has advanced, so the files' times show
+/// which uses were recorded.
+static void use_all_but_the_first(store_fixture *on) {
     on->now_ns += INT64_C(120) * 1000000000;
     for (int i = ENTRIES - 1; i >= UNUSED; i--) {
         assert_true(has_one(on, i));
     }
 }
 
-static void put_more(scene *on) {
+static void put_more(store_fixture *on) {
     for (int i = 0; i < MORE; i++) {
         put_one(on->store, "new", i);
     }
     assert_int_equal(nc_store_figures(on->store).evictions, MORE);
 }
 
-static void store__what_was_used_stays_when_the_directory_was_read(void **state) {
+static void store__used_entries_stay_after_the_directory_is_read(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     use_all_but_the_first(&on);
     uint64_t scans = nc_store_figures(on.store).scans;
@@ -88,9 +89,9 @@ static void store__what_was_used_stays_when_the_directory_was_read(void **state)
     end(&on);
 }
 
-static void store__reading_the_directory_keeps_the_order_of_use(void **state) {
+static void store__reading_the_directory_preserves_the_order_of_use(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     use_all_but_the_first(&on);
     assert_status(nc_store_remove_tag(NULL, on.store, nc_slice_of("none"), NULL), NC_OK);
@@ -107,9 +108,9 @@ static void store__reading_the_directory_keeps_the_order_of_use(void **state) {
     end(&on);
 }
 
-static void store__what_another_store_used_counts_when_the_directory_was_read(void **state) {
+static void store__uses_by_another_store_count_after_the_directory_is_read(void **state) {
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     use_all_but_the_first(&on);
     nc_store *mine = on.store;
@@ -130,15 +131,15 @@ static void store__what_another_store_used_counts_when_the_directory_was_read(vo
     end(&on);
 }
 
-/// Entries from a clock that was years ahead must not stay for years at the expense of all new ones.
-static void store__what_the_clocks_future_left_goes_before_what_is_new(void **state) {
+/// Entries that were used while the clock was years ahead must not stay for years while new entries are evicted.
+static void store__entries_from_a_future_clock_are_evicted_before_new_ones(void **state) {
     static const int64_t ten_years_ns = INT64_C(315360000) * 1000000000;
     (void)state;
-    scene on;
+    store_fixture on;
     begin(&on);
     on.now_ns += ten_years_ns;
     for (int i = 0; i < ENTRIES; i++) {
-        on.now_ns += INT64_C(1000000000); // Slowly enough for each use to be noted in its file.
+        on.now_ns += INT64_C(1000000000); // Slowly enough that each use is recorded in its file.
         assert_true(has_one(&on, i));
     }
     on.now_ns -= ten_years_ns;
@@ -160,10 +161,10 @@ static void store__what_the_clocks_future_left_goes_before_what_is_new(void **st
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(store__what_was_used_stays_when_the_directory_was_read),
-        harness_case(store__reading_the_directory_keeps_the_order_of_use),
-        harness_case(store__what_another_store_used_counts_when_the_directory_was_read),
-        harness_case(store__what_the_clocks_future_left_goes_before_what_is_new),
+        harness_case(store__used_entries_stay_after_the_directory_is_read),
+        harness_case(store__reading_the_directory_preserves_the_order_of_use),
+        harness_case(store__uses_by_another_store_count_after_the_directory_is_read),
+        harness_case(store__entries_from_a_future_clock_are_evicted_before_new_ones),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 static const uint8_t seal_key[NC_STORE_SEAL_KEY_BYTES] = "a key of 32 bytes for the tests";
 static const uint8_t other_key[NC_STORE_SEAL_KEY_BYTES] = "another key";
 
-static nc_store *open_at(const place *at, const uint8_t *key) {
+static nc_store *open_at(const temp_directory *at, const uint8_t *key) {
     nc_store *store = NULL;
     nc_store_options options = NC_STORE_OPTIONS_INIT;
     options.directory = at->store;
@@ -31,13 +31,13 @@ static void fill(nc_store *store) {
 }
 
 /// Keys seen, as a number: bit n for the key "n".
-typedef struct seen {
+typedef struct visited {
     unsigned keys;
     int left;
-} seen;
+} visited;
 
-static bool see(void *ctx, const nc_store_entry *entry) {
-    seen *all = ctx;
+static bool visit_entry(void *ctx, const nc_store_entry *entry) {
+    visited *all = ctx;
     assert_int_equal(entry->found, NC_STORE_HIT);
     assert_int_equal(entry->body_bytes, 4);
     assert_int_equal(entry->body.length, 0);
@@ -46,16 +46,16 @@ static bool see(void *ctx, const nc_store_entry *entry) {
 }
 
 static unsigned keys_of(nc_store *store) {
-    seen all = {0, -1};
-    assert_status(nc_store_list(store, see, &all, NULL), NC_OK);
+    visited all = {0, -1};
+    assert_status(nc_store_list(store, visit_entry, &all, NULL), NC_OK);
     return all.keys;
 }
 
-static void list__shows_every_entry_until_it_is_told_to_end(void **state) {
+static void list__reports_every_entry_until_it_is_stopped(void **state) {
     (void)state;
     const uint8_t *keys[] = {NULL, seal_key};
     for (size_t i = 0; i < 2; i++) {
-        place at = place_make();
+        temp_directory at = temp_directory_make();
         nc_store *store = open_at(&at, keys[i]);
         assert_int_equal(keys_of(store), 0);
         fill(store);
@@ -64,15 +64,15 @@ static void list__shows_every_entry_until_it_is_told_to_end(void **state) {
         put(other, "6", "", nc_slice_of(""));
         assert_int_equal(keys_of(store), 0x7E);
         nc_store_free(other);
-        seen all = {0, 2};
-        assert_status(nc_store_list(store, see, &all, NULL), NC_OK);
+        visited all = {0, 2};
+        assert_status(nc_store_list(store, visit_entry, &all, NULL), NC_OK);
         assert_int_equal(__builtin_popcount(all.keys), 2);
         nc_store_free(store);
-        place_remove(&at);
+        temp_directory_remove(&at);
     }
 }
 
-static void tags__are_taken_apart_and_empty_ones_passed_over(void **state) {
+static void tags__are_split_and_empty_ones_skipped(void **state) {
     (void)state;
     static const struct {
         const char *text;
@@ -95,9 +95,9 @@ static void tags__are_taken_apart_and_empty_ones_passed_over(void **state) {
     }
 }
 
-static void removal__by_tag_takes_whole_tags_alone(void **state) {
+static void removal__by_tag_matches_only_whole_tags(void **state) {
     (void)state;
-    place at = place_make();
+    temp_directory at = temp_directory_make();
     nc_store *store = open_at(&at, NULL);
     uint64_t removed = 0;
     fill(store);
@@ -107,12 +107,12 @@ static void removal__by_tag_takes_whole_tags_alone(void **state) {
     assert_int_equal(removed, 2);
     assert_int_equal(keys_of(store), 1 << 2 | 1 << 3 | 1 << 5);
     nc_store_free(store);
-    place_remove(&at);
+    temp_directory_remove(&at);
 }
 
-static void removal__by_host_takes_that_host_in_any_case(void **state) {
+static void removal__by_host_matches_in_any_case(void **state) {
     (void)state;
-    place at = place_make();
+    temp_directory at = temp_directory_make();
     nc_store *store = open_at(&at, seal_key);
     uint64_t removed = 0;
     fill(store);
@@ -120,12 +120,12 @@ static void removal__by_host_takes_that_host_in_any_case(void **state) {
     assert_int_equal(removed, 2);
     assert_int_equal(keys_of(store), 1 << 3 | 1 << 4 | 1 << 5);
     nc_store_free(store);
-    place_remove(&at);
+    temp_directory_remove(&at);
 }
 
-static void removal__of_one_and_of_all_says_how_many_there_were(void **state) {
+static void removal__returns_the_number_of_removed_entries(void **state) {
     (void)state;
-    place at = place_make();
+    temp_directory at = temp_directory_make();
     nc_store *store = open_at(&at, NULL);
     uint64_t removed = 7;
     fill(store);
@@ -137,15 +137,15 @@ static void removal__of_one_and_of_all_says_how_many_there_were(void **state) {
     assert_int_equal(removed, 4);
     assert_int_equal(nc_store_figures(store).entries, 0);
     assert_int_equal(nc_store_figures(store).bytes, 0);
-    assert_int_equal(place_count(at.store), 2);
+    assert_int_equal(temp_directory_count(at.store), 2);
     nc_store_free(store);
-    place_remove(&at);
+    temp_directory_remove(&at);
 }
 
 /* --- sealing --- */
 
 static bool file_holds(const char *path, const char *text) {
-    nc_buf file = place_read(path);
+    nc_buf file = temp_file_read(path);
     bool is_there = memmem(file.data, file.length, text, strlen(text)) != NULL;
     nc_buf_deinit(&file);
     return is_there;
@@ -163,22 +163,22 @@ static void seal__leaves_nothing_readable_on_disk(void **state) {
     const uint8_t *keys[] = {NULL, seal_key};
     char names[2][512];
     for (size_t i = 0; i < 2; i++) {
-        place at = place_make();
+        temp_directory at = temp_directory_make();
         nc_store *store = open_at(&at, keys[i]);
         assert_status(nc_store_put(store, &draft, nc_slice_of("the body"), NULL), NC_OK);
-        snprintf(names[i], sizeof names[i], "%s", strrchr(place_entry(at.store), '/'));
+        snprintf(names[i], sizeof names[i], "%s", strrchr(temp_directory_entry(at.store), '/'));
         for (size_t k = 0; k < sizeof secrets / sizeof secrets[0]; k++) {
-            assert_int_equal(file_holds(place_entry(at.store), secrets[k]), keys[i] == NULL);
+            assert_int_equal(file_holds(temp_directory_entry(at.store), secrets[k]), keys[i] == NULL);
         }
         nc_store_free(store);
-        place_remove(&at);
+        temp_directory_remove(&at);
     }
-    assert_string_not_equal(names[0], names[1]); // a plain digest of a guessable key would reveal the key
+    assert_string_not_equal(names[0], names[1]); // equal names would be plain digests, which reveal guessable keys
 }
 
 static void seal__under_another_key_is_neither_found_nor_removed(void **state) {
     (void)state;
-    place at = place_make();
+    temp_directory at = temp_directory_make();
     nc_buf room = nc_buf_init(1 << 20);
     nc_store_entry entry;
     nc_store_report report;
@@ -200,23 +200,23 @@ static void seal__under_another_key_is_neither_found_nor_removed(void **state) {
     assert_int_equal(keys_of(store), 0x3E);
     nc_store_free(store);
     nc_buf_deinit(&room);
-    place_remove(&at);
+    temp_directory_remove(&at);
 }
 
-static void seal__differs_each_time_the_same_is_put(void **state) {
+static void seal__equal_puts_have_different_ciphertexts(void **state) {
     (void)state;
-    place at = place_make();
+    temp_directory at = temp_directory_make();
     nc_store *store = open_at(&at, seal_key);
     put(store, "1", "h", nc_slice_of(""));
-    nc_buf first = place_read(place_entry(at.store));
+    nc_buf first = temp_file_read(temp_directory_entry(at.store));
     put(store, "1", "h", nc_slice_of(""));
-    nc_buf second = place_read(place_entry(at.store));
+    nc_buf second = temp_file_read(temp_directory_entry(at.store));
     assert_int_equal(first.length, second.length);
     assert_memory_not_equal(first.data + 128, second.data + 128, first.length - 128);
     nc_buf_deinit(&first);
     nc_buf_deinit(&second);
     nc_store_free(store);
-    place_remove(&at);
+    temp_directory_remove(&at);
 }
 
 /* --- pieces --- */
@@ -240,7 +240,7 @@ static void stream(nc_store *store, nc_slice key, nc_slice body, size_t step) {
     assert_slice_equals(entry.metadata, "meta");
     assert_slice_equals(entry.host, "host");
     assert_int_equal(entry.body_bytes, body.length);
-    // A replaced entry stays readable.
+    // An open entry stays readable after it was removed.
     assert_status(nc_store_remove_all(NULL, store, NULL), NC_OK);
     uint8_t *bytes = malloc(step);
     size_t got = 1;
@@ -256,7 +256,7 @@ static void stream(nc_store *store, nc_slice key, nc_slice body, size_t step) {
     nc_store_reader_free(reader);
 }
 
-static void bodies__in_pieces_of_any_length_come_back(void **state) {
+static void bodies__written_in_pieces_of_any_length_read_back(void **state) {
     (void)state;
     static const size_t lengths[] = {0, 1, 65535, 65536, 65537, 131072, 200000};
     static const size_t steps[] = {1000, 65535, 65536, 65537, 200000};
@@ -266,7 +266,7 @@ static void bodies__in_pieces_of_any_length_come_back(void **state) {
     }
     const uint8_t *keys[] = {NULL, seal_key};
     for (size_t i = 0; i < 2; i++) {
-        place at = place_make();
+        temp_directory at = temp_directory_make();
         nc_store *store = open_at(&at, keys[i]);
         for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
             for (size_t s = 0; s < sizeof steps / sizeof steps[0]; s++) {
@@ -274,23 +274,23 @@ static void bodies__in_pieces_of_any_length_come_back(void **state) {
             }
         }
         nc_store_free(store);
-        place_remove(&at);
+        temp_directory_remove(&at);
     }
     free(bytes);
 }
 
-static void writer__that_is_given_up_leaves_nothing(void **state) {
+static void writer__an_abandoned_writer_leaves_no_file(void **state) {
     (void)state;
-    place at = place_make();
+    temp_directory at = temp_directory_make();
     nc_store *store = open_at(&at, NULL);
     put(store, "k", "", nc_slice_of(""));
     nc_store_writer *writer = NULL;
     nc_store_draft draft = {.key = nc_slice_of("k")};
     assert_status(nc_store_writer_new(&writer, store, &draft, NULL), NC_OK);
     assert_status(nc_store_writer_append(writer, nc_slice_of("new"), NULL), NC_OK);
-    assert_int_equal(place_parts(at.store), 1);
+    assert_int_equal(temp_directory_count_temp_files(at.store), 1);
     nc_store_writer_free(writer);
-    assert_int_equal(place_parts(at.store), 0);
+    assert_int_equal(temp_directory_count_temp_files(at.store), 0);
     nc_store_writer_free(NULL);
     nc_store_entry entry;
     nc_buf room = nc_buf_init(1000);
@@ -298,14 +298,14 @@ static void writer__that_is_given_up_leaves_nothing(void **state) {
     assert_slice_equals(entry.body, "body");
     nc_buf_deinit(&room);
     nc_store_free(store);
-    place_remove(&at);
+    temp_directory_remove(&at);
 }
 
-static void writer__ends_as_soon_as_the_body_is_over_its_share(void **state) {
+static void writer__fails_as_soon_as_the_body_exceeds_its_share(void **state) {
     (void)state;
     const uint8_t *keys[] = {NULL, seal_key};
     for (size_t i = 0; i < 2; i++) {
-        place at = place_make();
+        temp_directory at = temp_directory_make();
         nc_store *store = NULL;
         nc_store_options options = NC_STORE_OPTIONS_INIT;
         options.directory = at.store;
@@ -322,26 +322,26 @@ static void writer__ends_as_soon_as_the_body_is_over_its_share(void **state) {
         assert_status(nc_store_writer_commit(writer, NULL), NC_ERR_USAGE);
         nc_store_writer_free(writer);
         free(bytes);
-        assert_int_equal(place_count(at.store), 2);
+        assert_int_equal(temp_directory_count(at.store), 2);
         nc_store_free(store);
-        place_remove(&at);
+        temp_directory_remove(&at);
     }
 }
 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(list__shows_every_entry_until_it_is_told_to_end),
-        harness_case(tags__are_taken_apart_and_empty_ones_passed_over),
-        harness_case(removal__by_tag_takes_whole_tags_alone),
-        harness_case(removal__by_host_takes_that_host_in_any_case),
-        harness_case(removal__of_one_and_of_all_says_how_many_there_were),
+        harness_case(list__reports_every_entry_until_it_is_stopped),
+        harness_case(tags__are_split_and_empty_ones_skipped),
+        harness_case(removal__by_tag_matches_only_whole_tags),
+        harness_case(removal__by_host_matches_in_any_case),
+        harness_case(removal__returns_the_number_of_removed_entries),
         harness_case(seal__leaves_nothing_readable_on_disk),
         harness_case(seal__under_another_key_is_neither_found_nor_removed),
-        harness_case(seal__differs_each_time_the_same_is_put),
-        harness_case(bodies__in_pieces_of_any_length_come_back),
-        harness_case(writer__that_is_given_up_leaves_nothing),
-        harness_case(writer__ends_as_soon_as_the_body_is_over_its_share),
+        harness_case(seal__equal_puts_have_different_ciphertexts),
+        harness_case(bodies__written_in_pieces_of_any_length_read_back),
+        harness_case(writer__an_abandoned_writer_leaves_no_file),
+        harness_case(writer__fails_as_soon_as_the_body_exceeds_its_share),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -19,7 +19,7 @@
 
 enum { UNITS = 1024, LIMIT_MIB = 16, MAX_GROWTH_MIB = 32, MAX_BOMB_BYTES = 1 << 25, MAX_STACK = 6 };
 
-/// Pieces that the loop may deliver after a cancel: those of one round.
+/// The number of pieces that the loop may still deliver after a cancel: those of one iteration.
 enum { MAX_PIECES_A_TURN = 64 };
 
 typedef struct bomb {
@@ -153,7 +153,7 @@ static nc_buf make_brotli(const uint8_t *zeros) {
     size_t begin = out.length;
     compress_piece(&encoder, state, &out, piece, BROTLI_FLUSH);
     encoder.destroy(state);
-    nc_buf second = coded_copy(nc_slice_make(out.data + begin, out.length - begin));
+    nc_buf second = encoded_copy(nc_slice_make(out.data + begin, out.length - begin));
     for (size_t i = 2; i < UNITS; i++) {
         append(&out, second.data, second.length);
     }
@@ -163,7 +163,7 @@ static nc_buf make_brotli(const uint8_t *zeros) {
 }
 
 static nc_buf wrap(nc_buf inner) {
-    nc_buf outer = coded_deflate(nc_buf_slice(&inner), CODED_GZIP);
+    nc_buf outer = encoded_deflate(nc_buf_slice(&inner), ENCODED_GZIP);
     nc_buf_deinit(&inner);
     return outer;
 }
@@ -175,7 +175,8 @@ static void add(const char *codings, nc_buf bytes) {
     bombs[bomb_count++] = (bomb){.codings = codings, .bytes = bytes, .status = NC_ERR_BODY_TOO_LARGE};
 }
 
-/// Creates the bombs once for all cases. Every second one is of another kind: the slower cases use those.
+/// Creates the bombs once for all cases, in such an order that every second bomb is of another kind. Slower cases use
+/// only those.
 static int make_bombs(void **state) {
     (void)state;
     uint8_t *zeros = calloc(1, MEBIBYTE);
@@ -248,7 +249,7 @@ static void expect_little_memory(const char *codings, size_t before_kib) {
 
 /* --- readers --- */
 
-/// A reader of a body: counts bytes, and pauses at every `pause_after`-th piece.
+/// Reads a body and counts its bytes. If `pauses` is set, it pauses after each piece.
 typedef struct reader {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -259,7 +260,7 @@ typedef struct reader {
     bool pauses;
     bool cancels;
     size_t pieces_after_cancel;
-    bool is_resting;
+    bool is_paused_reading;
     bool is_done;
     nc_error error;
 } reader;
@@ -267,7 +268,7 @@ typedef struct reader {
 #define READER_INIT                                                                                                    \
     { .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
 
-static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+static nc_action on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
     reader *one = ctx;
     one->bytes += bytes.length;
     one->pieces++;
@@ -276,13 +277,13 @@ static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
         nc_engine_cancel(one->engine, id);
     }
     if (!one->pauses) {
-        return NC_CONTINUE;
+        return NC_ACTION_CONTINUE;
     }
     pthread_mutex_lock(&one->mutex);
-    one->is_resting = true;
+    one->is_paused_reading = true;
     pthread_cond_signal(&one->changed);
     pthread_mutex_unlock(&one->mutex);
-    return NC_PAUSE;
+    return NC_ACTION_PAUSE;
 }
 
 static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
@@ -303,8 +304,8 @@ static void read_all(fixture *f, const nc_request *request, reader *one) {
     assert_status(nc_engine_submit(f->engine, request, &sink, &one->id, NULL), NC_OK);
     pthread_mutex_lock(&one->mutex);
     while (!one->is_done) {
-        if (one->is_resting) {
-            one->is_resting = false;
+        if (one->is_paused_reading) {
+            one->is_paused_reading = false;
             pthread_mutex_unlock(&one->mutex);
             nc_engine_resume(f->engine, one->id);
             pthread_mutex_lock(&one->mutex);
@@ -330,7 +331,7 @@ static nc_request bomb_request(fixture *f) {
     return request;
 }
 
-static void defuse_all(bool pauses) {
+static void run_all_bombs(bool pauses) {
     fixture f;
     fixture_start(&f, NCT_PLAIN);
     for (size_t i = 0; i < bomb_count; i += pauses ? 2 : 1) {
@@ -353,34 +354,34 @@ static void defuse_all(bool pauses) {
 
 static void bombs__are_stopped_at_the_limit(void **state) {
     (void)state;
-    defuse_all(false);
+    run_all_bombs(false);
 }
 
-static void bombs__are_stopped_at_the_limit_of_a_reader_that_rests(void **state) {
+static void bombs__are_stopped_at_the_limit_of_a_paused_reader(void **state) {
     (void)state;
-    defuse_all(true);
+    run_all_bombs(true);
 }
 
-static void bombs__collected_in_memory_take_little_of_it(void **state) {
+static void bombs__collected_in_memory_use_little_memory(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
     for (size_t i = 0; i < bomb_count; i += 2) {
-        threat_shot shot;
-        threat_volley volley = THREAT_VOLLEY_INIT(f.engine);
+        threat_transfer transfer;
+        threat_batch batch = THREAT_BATCH_INIT(f.engine);
         script_bomb(&f, &bombs[i]);
         nc_request request = bomb_request(&f);
-        assert_status(threat_submit(&volley, &request, &shot), NC_OK);
-        threat_await(&volley, 0);
-        assert_status(shot.error.status, bombs[i].status);
-        assert_true(nc_response_body(shot.response).length <= LIMIT_MIB * MEBIBYTE);
-        threat_release(&shot, 1);
+        assert_status(threat_submit(&batch, &request, &transfer), NC_OK);
+        threat_await(&batch, 0);
+        assert_status(transfer.error.status, bombs[i].status);
+        assert_true(nc_response_body(transfer.response).length <= LIMIT_MIB * MEBIBYTE);
+        threat_release(&transfer, 1);
     }
     fixture_stop(&f);
 }
 
-/// By default three codings are decoded. With one more the body is rejected before any decoding.
-static void bombs__of_more_codings_than_allowed_are_not_begun(void **state) {
+/// The default limit is three codings. A body with four is rejected before anything is decoded.
+static void bombs__with_more_codings_than_allowed_are_not_decoded(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -414,7 +415,7 @@ static void bombs__leave_no_file_and_never_write_more_than_the_limit(void **stat
     (void)state;
     assert_non_null(mkdtemp(directory));
     (void)snprintf(path, sizeof path, "%s/saved", directory);
-    // Only write() is replaced; the others need no context.
+    // Only write() is replaced. The other operations get its context, so they must not need their own.
     assert_null(system.ctx);
     counting.ctx = &system;
     counting.write = counted_write;
@@ -439,7 +440,7 @@ static void bombs__leave_no_file_and_never_write_more_than_the_limit(void **stat
 
 /// One piece of input can decode to hundreds of MiB, so the loop delivers only a few pieces between two reads of its
 /// mailbox.
-static void bombs__do_not_keep_a_cancel_waiting(void **state) {
+static void bombs__do_not_delay_a_cancel(void **state) {
     fixture f;
     (void)state;
     fixture_start(&f, NCT_PLAIN);
@@ -461,11 +462,11 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(bombs__are_stopped_at_the_limit),
-        harness_case(bombs__are_stopped_at_the_limit_of_a_reader_that_rests),
-        harness_case(bombs__collected_in_memory_take_little_of_it),
-        harness_case(bombs__of_more_codings_than_allowed_are_not_begun),
+        harness_case(bombs__are_stopped_at_the_limit_of_a_paused_reader),
+        harness_case(bombs__collected_in_memory_use_little_memory),
+        harness_case(bombs__with_more_codings_than_allowed_are_not_decoded),
         harness_case(bombs__leave_no_file_and_never_write_more_than_the_limit),
-        harness_case(bombs__do_not_keep_a_cancel_waiting),
+        harness_case(bombs__do_not_delay_a_cancel),
     };
     return cmocka_run_group_tests(cases, make_bombs, free_bombs);
 }

@@ -123,7 +123,7 @@ static void script_fields(fixture *f, const char *fields) {
     fixture_script(f, "*", (nct_reply){.headers = lines});
 }
 
-static void cookies__go_where_the_standard_says(void **state) {
+static void cookies__are_sent_per_rfc_6265(void **state) {
     size_t wrong = 0;
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -183,7 +183,7 @@ static void cookies__of_a_flood_are_bounded(void **state) {
 }
 
 /// A rejected response may belong to another request, or to an attacker.
-static void cookies__of_a_refused_response_are_not_kept(void **state) {
+static void cookies__of_a_rejected_response_are_not_stored(void **state) {
     static const char *const faults[] = {"Content-Length: 0\r\nContent-Length: 1\r\n",
                                          "Content-Length: 0\r\nX: a\rb\r\n",
                                          "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n"};
@@ -214,9 +214,9 @@ static void cookies__of_a_refused_response_are_not_kept(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(cookies__go_where_the_standard_says),
+        harness_case(cookies__are_sent_per_rfc_6265),
         harness_case(cookies__of_a_flood_are_bounded),
-        harness_case(cookies__of_a_refused_response_are_not_kept),
+        harness_case(cookies__of_a_rejected_response_are_not_stored),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

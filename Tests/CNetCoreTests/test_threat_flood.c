@@ -1,5 +1,5 @@
-/// Servers that flood a connection with data that is no response: frames without content, tickets, a proxy's refusal.
-/// libcurl and OpenSSL read while there is input, which could block the engine's other transfers.
+/// Servers that flood a connection with data other than a response: frames without content, tickets, a proxy's
+/// refusal. libcurl and OpenSSL read as long as there is input, which could block the engine's other transfers.
 #include "fixture.h"
 #include "gate.h"
 #include "listening.h"
@@ -70,7 +70,7 @@ static size_t fill(char *block, size_t capacity, const flood *kind) {
 }
 
 /// Sends without end at full speed, until the client closes.
-static void pour(flood_server *server, SSL *ssl) {
+static void send_flood(flood_server *server, SSL *ssl) {
     const flood *kind = server->kind;
     char block[16 * 1024];
     size_t filled = fill(block, sizeof block, kind);
@@ -82,7 +82,7 @@ static void pour(flood_server *server, SSL *ssl) {
 }
 
 /// The flood without TLS.
-static void pour_plainly(const flood *kind, int fd) {
+static void send_plain_flood(const flood *kind, int fd) {
     char block[16 * 1024] = "";
     size_t filled = kind->piece != NULL ? fill(block, sizeof block, kind) : sizeof block;
     ssize_t count = kind->front_length > 0 ? send(fd, kind->front, kind->front_length, MSG_NOSIGNAL) : 1;
@@ -96,7 +96,7 @@ static void *run_plain(void *ctx) {
     char request[4096];
     server->connection = accept(server->listener, NULL, NULL);
     if (recv(server->connection, request, sizeof request, 0) > 0) {
-        pour_plainly(server->kind, server->connection);
+        send_plain_flood(server->kind, server->connection);
     }
     return NULL;
 }
@@ -113,7 +113,7 @@ static void *run_server(void *ctx) {
     SSL *ssl = SSL_new(server->context);
     if (fd >= 0 && ssl != NULL && SSL_set_fd(ssl, fd) == 1 && SSL_accept(ssl) == 1 &&
         SSL_read(ssl, request, sizeof request) > 0) {
-        pour(server, ssl);
+        send_flood(server, ssl);
     }
     SSL_free(ssl);
     ERR_clear_error();
@@ -122,7 +122,7 @@ static void *run_server(void *ctx) {
 
 static void start(flood_server *server, const flood *kind, void *(*run)(void *)) {
     *server = (flood_server){.kind = kind, .context = SSL_CTX_new(TLS_server_method())};
-    tls_peer_show_certificate(server->context);
+    tls_peer_present_certificate(server->context);
     SSL_CTX_set_alpn_select_cb(server->context, choose, server);
     server->listener = listen_anywhere(&server->port, 1);
     assert_int_equal(pthread_create(&server->thread, NULL, run, server), 0);
@@ -142,12 +142,12 @@ static void start_beside(fixture *f) {
     fixture_script(f, "/a", (nct_reply){.body = "hi", .body_length = 2});
 }
 
-/// Expects this end, and another response meanwhile. A flood slower than the client leaves the loop its time, and the
-/// transfer its limit.
+/// Expects that the flooded request ends with this status, and that another request gets its response meanwhile. If the
+/// client is faster than the flood, the loop is not blocked, and the transfer ends at its time limit.
 static void expect_end(fixture *f, flood_server *server, const nc_request *request, nc_status status) {
     nc_transfer_id flooded = fixture_submit(f, request);
     answer other = fixture_get(f, "/a");
-    assert_answered(other, 200, "hi");
+    assert_response(other, 200, "hi");
     answer one = fixture_wait(f, flooded);
     stop(server);
     if (one.error.status != status && one.error.status != NC_ERR_TOTAL_TIMED_OUT) {
@@ -155,7 +155,7 @@ static void expect_end(fixture *f, flood_server *server, const nc_request *reque
     }
 }
 
-static void threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds_no_other(void **state) {
+static void threat_flood__endless_frames_without_a_response_end_only_their_own_transfer(void **state) {
     static const flood kinds[] = {
         {"empty DATA", TEXT(SETTINGS OK_HEAD("\1")), TEXT(FRAME_HEAD("\0", "\0", "\0", "\1"))},
         {"padding", TEXT(SETTINGS OK_HEAD("\1")), TEXT(FRAME_HEAD("\4", "\0", "\x08", "\1") "\3\0\0\0")},
@@ -180,7 +180,7 @@ static void threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds
 }
 
 /// Within the handshake OpenSSL skips these (RFC 5246, section 7.4.1.1) and reads the next message.
-static void threat_flood__of_greetings_within_the_handshake_ends_its_own_transfer_and_holds_no_other(void **state) {
+static void threat_flood__endless_handshake_messages_end_only_their_own_transfer(void **state) {
     static const flood kinds[] = {
         {"a record each", TEXT(""), TEXT("\x16\3\3\0\4\0\0\0\0")},
         {"many a record", TEXT(""), TEXT("\x16\3\3\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")},
@@ -206,39 +206,39 @@ static void threat_flood__of_greetings_within_the_handshake_ends_its_own_transfe
 
 #define EIGHT(text) text text text text text text text text
 
-/// The received bytes of a body whose server is always ahead.
-typedef struct gulp {
+/// The received bytes of a body whose server sends faster than the client reads.
+typedef struct fast_body {
     flood_server *server;
     nc_engine *engine;
     size_t taken;
     nc_status status;
     gate is_over;
-} gulp;
+} fast_body;
 
 /// Within HTTP/2's window of 32 MiB.
-static nc_verdict cancel_soon(void *ctx, nc_transfer_id id, nc_slice bytes) {
+static nc_action count_and_cancel(void *ctx, nc_transfer_id id, nc_slice bytes) {
     enum { AHEAD = 64 << 10, ENOUGH = 8 << 20, MOST = 24 << 20, FRAME_HEAD_BYTES = 9 };
-    gulp *at = ctx;
+    fast_body *at = ctx;
     size_t piece = at->server->kind->piece_length;
     at->taken += bytes.length;
     while (atomic_load(&at->server->sent) / piece * (piece - FRAME_HEAD_BYTES) < at->taken + AHEAD) {
         (void)sched_yield();
     }
     if (at->taken > ENOUGH) {
-        nc_engine_cancel(at->engine, id); // libcurl has asked to be called again by now.
+        nc_engine_cancel(at->engine, id); // by now libcurl has requested another call without waiting for the socket
     }
-    return at->taken < MOST ? NC_CONTINUE : NC_STOP;
+    return at->taken < MOST ? NC_ACTION_CONTINUE : NC_ACTION_STOP;
 }
 
-static void note_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
-    gulp *at = ctx;
+static void record_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    fast_body *at = ctx;
     (void)id;
     (void)response;
     at->status = error->status;
     gate_open(&at->is_over);
 }
 
-static void threat_flood__of_a_body_that_comes_faster_than_it_is_read_leaves_the_loop_its_mail(void **state) {
+static void threat_flood__a_body_that_arrives_faster_than_it_is_read_does_not_block_the_mailbox(void **state) {
     static const flood kind = {"a body", TEXT(SETTINGS OK_HEAD("\1")),
                                TEXT(FRAME_HEAD("\x80", "\0", "\0", "\1") EIGHT(EIGHT("ab")))};
     fixture f;
@@ -246,8 +246,8 @@ static void threat_flood__of_a_body_that_comes_faster_than_it_is_read_leaves_the
     (void)state;
     start_beside(&f);
     start(&server, &kind, run_server);
-    gulp at = {.server = &server, .engine = f.engine, .is_over = GATE_INIT};
-    const nc_sink sink = {.ctx = &at, .on_body = cancel_soon, .on_done = note_end};
+    fast_body at = {.server = &server, .engine = f.engine, .is_over = GATE_INIT};
+    const nc_sink sink = {.ctx = &at, .on_body = count_and_cancel, .on_done = record_end};
     const nc_request request = {
         .url = nc_slice_of(fixture_text(&f, "https://127.0.0.1:%u/", server.port)),
         .limits = {.max_body_bytes = NC_UNLIMITED_BYTES},
@@ -260,7 +260,7 @@ static void threat_flood__of_a_body_that_comes_faster_than_it_is_read_leaves_the
     fixture_stop(&f);
 }
 
-static void threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no_other(void **state) {
+static void threat_flood__an_endless_proxy_rejection_ends_only_its_own_transfer(void **state) {
     static const char length[] =
         "HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"a\", nonce=\"b\", qop=\"auth\"\r\n"
         "Content-Length: 9000000000000000\r\n\r\n";
@@ -286,7 +286,7 @@ static void threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no
     fixture_stop(&f);
 }
 
-static void threat_flood__of_challenges_ends_though_each_nonce_is_called_stale(void **state) {
+static void threat_flood__endless_stale_challenges_end(void **state) {
     const nct_reply stale = {
         .status = 401,
         .headers = "WWW-Authenticate: Digest realm=\"a\", nonce=\"b\", qop=\"auth\", stale=true\r\n",
@@ -301,7 +301,7 @@ static void threat_flood__of_challenges_ends_though_each_nonce_is_called_stale(v
     request.credentials =
         (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("u"), .password = nc_slice_of("p")};
     answer one = fixture_send(&f, &request);
-    assert_ended(one, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR, "none of 10 proofs");
+    assert_ended(one, NC_ERR_AUTHENTICATION, CURLE_AUTH_ERROR, "rejected the credentials after 10 challenges");
     assert_int_equal(nc_response_status(one.response), 401);
     assert_int_equal(nct_server_request_count(f.server), 11);
     fixture_stop(&f);
@@ -310,11 +310,11 @@ static void threat_flood__of_challenges_ends_though_each_nonce_is_called_stale(v
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(threat_flood__of_what_is_no_response_ends_its_own_transfer_and_holds_no_other),
-        harness_case(threat_flood__of_greetings_within_the_handshake_ends_its_own_transfer_and_holds_no_other),
-        harness_case(threat_flood__of_a_body_that_comes_faster_than_it_is_read_leaves_the_loop_its_mail),
-        harness_case(threat_flood__of_a_proxys_refusal_ends_its_own_transfer_and_holds_no_other),
-        harness_case(threat_flood__of_challenges_ends_though_each_nonce_is_called_stale),
+        harness_case(threat_flood__endless_frames_without_a_response_end_only_their_own_transfer),
+        harness_case(threat_flood__endless_handshake_messages_end_only_their_own_transfer),
+        harness_case(threat_flood__a_body_that_arrives_faster_than_it_is_read_does_not_block_the_mailbox),
+        harness_case(threat_flood__an_endless_proxy_rejection_ends_only_its_own_transfer),
+        harness_case(threat_flood__endless_stale_challenges_end),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static const row lengths[] = {
     BAD(OK "Content-Length: 42,30\r\n\r\nhi"),
     BAD(OK "Content-Length: 2, 3\r\n\r\nhi!"),
     BAD(OK "Content-Length: 2\r\nContent-Length: 2, 3\r\n\r\nhi!"),
-    // Repeated equal values may count as one.
+    // Equal values may be repeated (RFC 9110, section 8.6).
     GOOD(OK "Content-Length: 2\r\nContent-Length: 2\r\n\r\nhi", "hi"),
     GOOD(OK "Content-Length: 2, 2\r\n\r\nhi", "hi"),
     GOOD(OK "Content-Length: 2,2 ,\t2\r\n\r\nhi", "hi"),
@@ -259,7 +259,7 @@ static const row heads[] = {
 };
 
 static const row bodiless[] = {
-    // Section 6.3, rule 1: these end with their head, whatever fields it has.
+    // Section 6.3, rule 1: these responses have no body, regardless of their fields.
     {"HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\nhi", 0, NC_OK, 204, "", "GET"},
     {"HTTP/1.1 204 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", 0, NC_OK, 204, "", "GET"},
     {"HTTP/1.1 204 No\r\n\r\nhi", 0, NC_OK, 204, "", "GET"},
@@ -283,23 +283,23 @@ static const row bodiless[] = {
 
 /* --- the table --- */
 
-static bool is_right(const row *one, const threat_shot *shot) {
+static bool is_right(const row *one, const threat_transfer *transfer) {
     bool is_unfolded = one->status == NC_ERR_BAD_RESPONSE && one->code != 0 &&
                        curl_version_info(CURLVERSION_NOW)->version_num >= 0x081200;
     nc_status status = is_unfolded ? NC_OK : one->status;
-    if (shot->error.status != status) {
+    if (transfer->error.status != status) {
         return false;
     }
-    nc_slice body = nc_response_body(shot->response);
+    nc_slice body = nc_response_body(transfer->response);
     return status != NC_OK ||
-           (nc_response_status(shot->response) == one->code && nc_slice_is_equal(body, nc_slice_of(one->body)));
+           (nc_response_status(transfer->response) == one->code && nc_slice_is_equal(body, nc_slice_of(one->body)));
 }
 
-static void show(size_t index, const row *one, const threat_shot *shot) {
-    nc_slice body = nc_response_body(shot->response);
+static void show(size_t index, const row *one, const threat_transfer *transfer) {
+    nc_slice body = nc_response_body(transfer->response);
     size_t length = one->reply_bytes != 0 ? one->reply_bytes : strlen(one->reply);
     print_error("row %zu is %s (%s), status %u, \"%.*s\" instead of %s:\n    ", index,
-                nc_status_name(shot->error.status), shot->error.message, nc_response_status(shot->response),
+                nc_status_name(transfer->error.status), transfer->error.message, nc_response_status(transfer->response),
                 (int)body.length, body.length > 0 ? (const char *)body.data : "", nc_status_name(one->status));
     for (size_t i = 0; i < length && i < 90; i++) {
         uint8_t byte = (uint8_t)one->reply[i];
@@ -313,10 +313,10 @@ static void expect_rows(const row *rows, size_t count) {
     fixture f;
     char path[32];
     size_t wrong = 0;
-    threat_shot *shots = calloc(count, sizeof *shots);
-    assert_non_null(shots);
+    threat_transfer *transfers = calloc(count, sizeof *transfers);
+    assert_non_null(transfers);
     fixture_start_with(&f, NULL, &(nc_engine_options){.max_per_host = 32});
-    threat_volley volley = THREAT_VOLLEY_INIT(f.engine);
+    threat_batch batch = THREAT_BATCH_INIT(f.engine);
     for (size_t i = 0; i < count; i++) {
         size_t length = rows[i].reply_bytes != 0 ? rows[i].reply_bytes : strlen(rows[i].reply);
         (void)snprintf(path, sizeof path, "/%zu", i);
@@ -325,45 +325,45 @@ static void expect_rows(const row *rows, size_t count) {
             (nct_reply){.is_raw = true, .body = rows[i].reply, .body_length = length, .ending = NCT_HALF_CLOSE});
         nc_request request = fixture_request(&f, path);
         request.method = nc_slice_of(rows[i].method);
-        assert_status(threat_submit(&volley, &request, &shots[i]), NC_OK);
+        assert_status(threat_submit(&batch, &request, &transfers[i]), NC_OK);
     }
-    threat_await(&volley, 0);
+    threat_await(&batch, 0);
     for (size_t i = 0; i < count; i++) {
-        if (!is_right(&rows[i], &shots[i])) {
-            show(i, &rows[i], &shots[i]);
+        if (!is_right(&rows[i], &transfers[i])) {
+            show(i, &rows[i], &transfers[i]);
             wrong++;
         }
     }
-    // Bytes after a response were never used as the next one.
+    // The server saw each request, so no surplus bytes were used as another request's response.
     assert_int_equal(nct_server_request_count(f.server), count);
     print_message("%zu rows\n", count);
-    threat_release(shots, count);
-    free(shots);
+    threat_release(transfers, count);
+    free(transfers);
     fixture_stop(&f);
     assert_int_equal(wrong, 0);
 }
 
-static void framing__lengths_are_plain_or_refused(void **state) {
+static void framing__ambiguous_lengths_are_rejected(void **state) {
     (void)state;
     expect_rows(lengths, COUNT_OF(lengths));
 }
 
-static void framing__transfer_codings_are_plain_or_refused(void **state) {
+static void framing__ambiguous_transfer_codings_are_rejected(void **state) {
     (void)state;
     expect_rows(codings, COUNT_OF(codings));
 }
 
-static void framing__chunks_are_plain_or_refused(void **state) {
+static void framing__ambiguous_chunks_are_rejected(void **state) {
     (void)state;
     expect_rows(chunks, COUNT_OF(chunks));
 }
 
-static void framing__heads_are_plain_or_refused(void **state) {
+static void framing__ambiguous_heads_are_rejected(void **state) {
     (void)state;
     expect_rows(heads, COUNT_OF(heads));
 }
 
-static void framing__some_replies_have_no_body_whatever_they_say(void **state) {
+static void framing__responses_without_a_body_ignore_their_framing_fields(void **state) {
     (void)state;
     expect_rows(bodiless, COUNT_OF(bodiless));
 }
@@ -371,11 +371,11 @@ static void framing__some_replies_have_no_body_whatever_they_say(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(framing__lengths_are_plain_or_refused),
-        harness_case(framing__transfer_codings_are_plain_or_refused),
-        harness_case(framing__chunks_are_plain_or_refused),
-        harness_case(framing__heads_are_plain_or_refused),
-        harness_case(framing__some_replies_have_no_body_whatever_they_say),
+        harness_case(framing__ambiguous_lengths_are_rejected),
+        harness_case(framing__ambiguous_transfer_codings_are_rejected),
+        harness_case(framing__ambiguous_chunks_are_rejected),
+        harness_case(framing__ambiguous_heads_are_rejected),
+        harness_case(framing__responses_without_a_body_ignore_their_framing_fields),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-/// Threat B9: a caller's data stays within its field.
+/// Threat B9: a caller's data cannot change other parts of the request.
 ///
-/// All 256 bytes at the start, in the middle and at the end of every text that a caller can set. Each is rejected
-/// before a byte is sent, or the server records exactly one request with exactly the requested fields. URLs have
-/// their own file.
+/// Every text that a caller can set gets each of the 256 bytes, at its start, in its middle and at its end. Either the
+/// request is rejected before a byte is sent, or the server records exactly one request with exactly the requested
+/// fields. URLs are tested in test_threat_injection_urls.c.
 #include "threat.h"
 
 #include <openssl/evp.h>
@@ -31,7 +31,7 @@ typedef struct probe {
     nc_header wanted[MAX_WANTED]; // fields beside Host and X-Case
     size_t wanted_count;
     nc_slice body;
-    threat_shot shot;
+    threat_transfer transfer;
     size_t arrived;
 } probe;
 
@@ -130,7 +130,7 @@ static void fill_body_file(probe *one) {
     memcpy(one->path + prefix, one->value.data, one->value.length);
     one->request.body_file = nc_slice_make(one->path, (size_t)prefix + one->value.length);
     one->request.method = one->method = nc_slice_of("PUT");
-    FILE *file = fopen(one->path, "w"); // under a shorter name if it has a NUL
+    FILE *file = fopen(one->path, "w"); // a NUL ends the name
     if (file != NULL) {
         (void)fputs("of a file", file);
         (void)fclose(file);
@@ -149,10 +149,10 @@ static void fill_save_path(probe *one) {
 
 /// "vx" with the byte before, within or after it.
 static void begin_probe(probe *one, size_t number, uint16_t port) {
-    size_t place = number / BYTES;
+    size_t position = number / BYTES;
     *one = (probe){.method = nc_slice_of("GET")};
-    memcpy(one->value_text, place == 0 ? "?vx" : place == 1 ? "v?x" : "vx?", 3);
-    one->value_text[place] = (char)(number % BYTES);
+    memcpy(one->value_text, position == 0 ? "?vx" : position == 1 ? "v?x" : "vx?", 3);
+    one->value_text[position] = (char)(number % BYTES);
     one->value = nc_slice_make(one->value_text, 3);
     (void)snprintf(one->number, sizeof one->number, "%zu", number);
     (void)snprintf(one->url, sizeof one->url, "http://127.0.0.1:%u/t", port);
@@ -160,8 +160,8 @@ static void begin_probe(probe *one, size_t number, uint16_t port) {
     one->request = (nc_request){.url = nc_slice_of(one->url), .headers = one->headers, .header_count = 1};
 }
 
-/// Fails unless the request is exactly the probe's.
-static void judge_arrival(const char *field, probe *one, const threat_request *seen) {
+/// Fails unless the received request is exactly the one that the probe describes.
+static void check_arrival(const char *field, probe *one, const threat_request *seen) {
     char host[32];
     const char *authority = one->url + strlen("http://");
     (void)snprintf(host, sizeof host, "%.*s", (int)strcspn(authority, "/"), authority);
@@ -187,7 +187,7 @@ static size_t case_of(const char *field, const threat_request *seen) {
     nc_slice number = threat_field(seen, "X-Case");
     char text[8] = "";
     if (number.length == 0 || number.length >= sizeof text) {
-        fail_msg("%s: a request that nobody asked for", field);
+        fail_msg("%s: a request arrived that was not sent", field);
     }
     memcpy(text, number.data, number.length);
     size_t value = (size_t)strtoul(text, NULL, 10);
@@ -195,7 +195,7 @@ static size_t case_of(const char *field, const threat_request *seen) {
     return value;
 }
 
-static void judge_server(const char *field, nct_server *server, probe *probes) {
+static void check_server(const char *field, nct_server *server, probe *probes) {
     size_t count = nct_server_request_count(server);
     for (size_t i = 0; i < count; i++) {
         threat_request seen;
@@ -203,7 +203,7 @@ static void judge_server(const char *field, nct_server *server, probe *probes) {
         if (!threat_parse(&seen, nc_buf_slice(&bytes))) {
             fail_msg("%s: no request:\n%.*s", field, (int)bytes.length, (const char *)bytes.data);
         }
-        judge_arrival(field, &probes[case_of(field, &seen)], &seen);
+        check_arrival(field, &probes[case_of(field, &seen)], &seen);
         nc_buf_deinit(&bytes);
     }
 }
@@ -213,10 +213,11 @@ static void print_counts(const char *field, const probe *probes) {
     size_t sent = 0;
     size_t refused = 0;
     for (size_t i = 0; i < CASES; i++) {
-        bool is_ok = probes[i].shot.error.status == NC_OK;
+        bool is_ok = probes[i].transfer.error.status == NC_OK;
         if (probes[i].arrived != (is_ok ? 1 : 0)) {
             fail_msg("%s, byte 0x%02zx, place %zu: %s (%s), and %zu requests arrived", field, i % BYTES, i / BYTES,
-                     nc_status_name(probes[i].shot.error.status), probes[i].shot.error.message, probes[i].arrived);
+                     nc_status_name(probes[i].transfer.error.status), probes[i].transfer.error.message,
+                     probes[i].arrived);
         }
         sent += is_ok ? 1 : 0;
         refused += is_ok ? 0 : 1;
@@ -227,18 +228,18 @@ static void print_counts(const char *field, const probe *probes) {
 
 static void run_field(fixture *f, const char *field, fill_fn fill) {
     static probe probes[CASES];
-    threat_volley volley = THREAT_VOLLEY_INIT(f->engine);
+    threat_batch batch = THREAT_BATCH_INIT(f->engine);
     nct_server_forget(f->server);
     for (size_t i = 0; i < CASES; i++) {
         begin_probe(&probes[i], i, nct_server_port(f->server));
         fill(&probes[i]);
-        (void)threat_submit(&volley, &probes[i].request, &probes[i].shot);
+        (void)threat_submit(&batch, &probes[i].request, &probes[i].transfer);
     }
-    threat_await(&volley, 0);
-    judge_server(field, f->server, probes);
+    threat_await(&batch, 0);
+    check_server(field, f->server, probes);
     print_counts(field, probes);
     for (size_t i = 0; i < CASES; i++) {
-        threat_release(&probes[i].shot, 1);
+        threat_release(&probes[i].transfer, 1);
         if (probes[i].path[0] != '\0') {
             unlink(probes[i].path);
         }
@@ -250,7 +251,7 @@ static void start(fixture *f) {
     fixture_script(f, "*", (nct_reply){.body = "ok", .body_length = 2});
 }
 
-static void injection__texts_of_a_request_stay_where_they_were_put(void **state) {
+static void injection__texts_of_a_request_stay_within_their_field(void **state) {
     static const struct {
         const char *name;
         fill_fn fill;
@@ -273,7 +274,7 @@ static void injection__texts_of_a_request_stay_where_they_were_put(void **state)
 
 /* --- files --- */
 
-static void injection__a_body_files_path_names_that_file_alone(void **state) {
+static void injection__a_body_files_path_names_only_that_file(void **state) {
     fixture f;
     (void)state;
     start(&f);
@@ -282,7 +283,7 @@ static void injection__a_body_files_path_names_that_file_alone(void **state) {
 }
 
 /// A saved body has exactly the given name, and there is no other file.
-static void injection__a_save_path_names_that_file_alone(void **state) {
+static void injection__a_save_path_names_only_that_file(void **state) {
     fixture f;
     struct stat info;
     (void)state;
@@ -297,7 +298,7 @@ static void injection__a_save_path_names_that_file_alone(void **state) {
     assert_non_null(mkdtemp(strcpy(directory, "/tmp/netcore-injection-XXXXXX")));
 }
 
-static void injection__a_unix_sockets_path_names_that_socket_alone(void **state) {
+static void injection__a_unix_sockets_path_names_only_that_socket(void **state) {
     size_t sent = 0;
     size_t refused = 0;
     (void)state;
@@ -311,7 +312,7 @@ static void injection__a_unix_sockets_path_names_that_socket_alone(void **state)
         int length = snprintf(path, sizeof path, "%s/u?x", directory);
         path[length - 2] = (char)byte;
         const nct_server_options options = {.unix_path = path};
-        bool is_there = nct_server_start(&server, &options) == 0; // Under a shorter name where a NUL is in it.
+        bool is_there = nct_server_start(&server, &options) == 0; // a NUL in the path ends the name
         nc_request request = {.url = nc_slice_of("http://u.example/t"),
                               .unix_socket = nc_slice_make(path, (size_t)length)};
         nc_status status = nc_engine_submit(engine, &request, NULL, &id, NULL);
@@ -335,10 +336,10 @@ int main(void) {
         return 1;
     }
     const struct CMUnitTest cases[] = {
-        harness_case(injection__texts_of_a_request_stay_where_they_were_put),
-        harness_case(injection__a_body_files_path_names_that_file_alone),
-        harness_case(injection__a_save_path_names_that_file_alone),
-        harness_case(injection__a_unix_sockets_path_names_that_socket_alone),
+        harness_case(injection__texts_of_a_request_stay_within_their_field),
+        harness_case(injection__a_body_files_path_names_only_that_file),
+        harness_case(injection__a_save_path_names_only_that_file),
+        harness_case(injection__a_unix_sockets_path_names_only_that_socket),
     };
     int failed = cmocka_run_group_tests(cases, NULL, NULL);
     (void)rmdir(directory);

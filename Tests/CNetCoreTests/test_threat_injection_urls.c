@@ -23,15 +23,19 @@ static void print_counts(const char *field) {
 }
 
 /// Writes `prefix`, "vx" with `byte` at one of its three positions, then `suffix`.
-static nc_slice odd_text(char *text, const char *prefix, size_t place, size_t byte, const char *suffix) {
-    int begin = snprintf(text, TEXT_BYTES, "%s%s%s", prefix, place == 0 ? "?vx" : place == 1 ? "v?x" : "vx?", suffix);
-    text[strlen(prefix) + place] = (char)byte;
+static nc_slice odd_text(char *text, const char *prefix, size_t position, size_t byte, const char *suffix) {
+    int begin = snprintf(text, TEXT_BYTES, "%s%s%s", prefix,
+                         position == 0   ? "?vx"
+                         : position == 1 ? "v?x"
+                                         : "vx?",
+                         suffix);
+    text[strlen(prefix) + position] = (char)byte;
     return nc_slice_make(text, (size_t)begin);
 }
 
 /// Sends a request. Returns true on success, with the last received request; otherwise asserts that nothing was
 /// received.
-static bool fire(fixture *f, const nc_request *request, size_t expected_requests, nc_buf *received) {
+static bool send_and_receive(fixture *f, const nc_request *request, size_t expected_requests, nc_buf *received) {
     nc_transfer_id id = 0;
     nc_response *response = NULL;
     nct_server_forget(f->server);
@@ -52,9 +56,9 @@ static bool fire(fixture *f, const nc_request *request, size_t expected_requests
     return status == NC_OK;
 }
 
-static void parse(threat_request *seen, const nc_buf *received, const char *field, size_t byte, size_t place) {
+static void parse(threat_request *seen, const nc_buf *received, const char *field, size_t byte, size_t position) {
     if (!threat_parse(seen, nc_buf_slice(received))) {
-        fail_msg("%s, byte 0x%02zx at place %zu:\n%.*s", field, byte, place, (int)received->length,
+        fail_msg("%s, byte 0x%02zx at place %zu:\n%.*s", field, byte, position, (int)received->length,
                  (const char *)received->data);
     }
 }
@@ -132,11 +136,11 @@ static bool is_target(nc_slice seen, const char *expected) {
            (is_empty_query && nc_slice_is_equal(seen, nc_slice_make((const uint8_t *)expected, length - 1)));
 }
 
-/// The server receives the URL's meaning, and no further field.
-static void expect_meaning(const char *field, nc_slice url, const nc_buf *received, size_t byte, size_t place) {
+/// Fails unless the server has received the request that the URL means, without further fields.
+static void expect_meaning(const char *field, nc_slice url, const nc_buf *received, size_t byte, size_t position) {
     threat_request seen;
     meaning expected;
-    parse(&seen, received, field, byte, place);
+    parse(&seen, received, field, byte, position);
     read_url(&expected, url);
     // An empty name with an empty password may count as none, as in libcurl 8.21.
     bool is_empty = strcmp(expected.basic, "Basic Og==") == 0 && seen.field_count == 1;
@@ -147,24 +151,24 @@ static void expect_meaning(const char *field, nc_slice url, const nc_buf *receiv
         seen.field_count == (has_credentials ? 2 : 1) &&
         nc_slice_is_equal(threat_field(&seen, "Authorization"), nc_slice_of(has_credentials ? expected.basic : ""));
     if (!is_right) {
-        fail_msg("%s, byte 0x%02zx at place %zu: %.*s\nasks for %s of %s (%s):\n%.*s", field, byte, place,
+        fail_msg("%s, byte 0x%02zx at place %zu: %.*s\nasks for %s of %s (%s):\n%.*s", field, byte, position,
                  (int)url.length, (const char *)url.data, expected.target, expected.host, expected.basic,
                  (int)received->length, (const char *)received->data);
     }
 }
 
-static void expect_url(fixture *f, const char *field, nc_slice url, size_t byte, size_t place) {
+static void expect_url(fixture *f, const char *field, nc_slice url, size_t byte, size_t position) {
     nc_buf received;
     // Every host maps to this server's address.
     const nc_connect_to here = {.to_host = nc_slice_of("127.0.0.1"), .to_port = nct_server_port(f->server)};
     nc_request request = {.url = url, .connect_to = &here, .connect_to_count = 1};
-    if (fire(f, &request, 1, &received)) {
-        expect_meaning(field, url, &received, byte, place);
+    if (send_and_receive(f, &request, 1, &received)) {
+        expect_meaning(field, url, &received, byte, position);
         nc_buf_deinit(&received);
     }
 }
 
-static void injection__a_url_asks_for_what_it_says_or_for_nothing(void **state) {
+static void injection__a_url_requests_its_own_target_or_is_rejected(void **state) {
     static const struct {
         const char *name;
         const char *prefix;
@@ -191,7 +195,7 @@ static void injection__a_url_asks_for_what_it_says_or_for_nothing(void **state) 
     fixture_stop(&f);
 }
 
-static void injection__escapes_in_a_url_stay_escapes_or_are_refused(void **state) {
+static void injection__escapes_in_a_url_stay_escapes_or_are_rejected(void **state) {
     static const char *const urls[] = {
         "http://h.example/%0d%0aX-Evil:%20y",     "http://h.example/?%0d%0aX-Evil:%20y",
         "http://h.example%0d%0aX-Evil:%20y/",     "http://h%00.example/",
@@ -215,11 +219,11 @@ static void injection__escapes_in_a_url_stay_escapes_or_are_refused(void **state
 static const char challenge[] = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n";
 
 /// The user's name in the field is a quoted string. Every byte stays within its quotes (RFC 9110, section 5.6.4).
-static void expect_digest(const nc_buf *received, nc_slice user, size_t byte, size_t place) {
+static void expect_digest(const nc_buf *received, nc_slice user, size_t byte, size_t position) {
     threat_request seen;
     char name[TEXT_BYTES] = "username=\"";
     size_t length = strlen(name);
-    parse(&seen, received, "digest", byte, place);
+    parse(&seen, received, "digest", byte, position);
     for (size_t i = 0; i < user.length; i++) {
         if (user.data[i] == '"' || user.data[i] == '\\') {
             name[length++] = '\\';
@@ -229,7 +233,7 @@ static void expect_digest(const nc_buf *received, nc_slice user, size_t byte, si
     memcpy(name + length, "\", realm=\"r\"", 13);
     nc_slice field = threat_field(&seen, "Authorization");
     if (seen.field_count != 2 || !threat_holds(field, name)) {
-        fail_msg("digest, byte 0x%02zx at place %zu:\n%.*s", byte, place, (int)received->length,
+        fail_msg("digest, byte 0x%02zx at place %zu:\n%.*s", byte, position, (int)received->length,
                  (const char *)received->data);
     }
 }
@@ -245,7 +249,7 @@ static void injection__a_digests_user_stays_within_its_quotes(void **state) {
         nc_request request = fixture_request(&f, "/d");
         nc_slice user = odd_text(text, "", k / BYTES, k % BYTES, "");
         request.credentials = (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = user, .password = nc_slice_of("p")};
-        if (fire(&f, &request, 2, &received)) {
+        if (send_and_receive(&f, &request, 2, &received)) {
             expect_digest(&received, user, k % BYTES, k / BYTES);
             nc_buf_deinit(&received);
         }
@@ -268,7 +272,7 @@ static void injection__a_digests_user_in_the_url_stays_within_its_quotes(void **
         nc_request request = {.url = nc_slice_of(url)};
         request.credentials = (nc_credentials){
             .schemes = NC_AUTH_DIGEST | NC_AUTH_BASIC, .user = nc_slice_of("other"), .password = nc_slice_of("p")};
-        if (fire(&f, &request, 2, &received)) {
+        if (send_and_receive(&f, &request, 2, &received)) {
             parse(&seen, &received, "digest in a URL", i, 0);
             assert_int_equal(seen.field_count, 2);
             nc_buf_deinit(&received);
@@ -281,20 +285,20 @@ static void injection__a_digests_user_in_the_url_stays_within_its_quotes(void **
 
 /* --- proxies and jars --- */
 
-/// Returns the last request that an HTTP proxy received, in `head`.
-static void read_at_proxy(threat_request *seen, nc_buf *head, nct_proxy *proxy, size_t byte, size_t place) {
+/// Reads the last request that an HTTP proxy received. `head` stores its bytes.
+static void read_at_proxy(threat_request *seen, nc_buf *head, nct_proxy *proxy, size_t byte, size_t position) {
     *head = nc_buf_init(1 << 16);
     size_t count = nct_proxy_request_count(proxy);
     assert_status(nc_buf_reserve(head, 1 << 14), NC_OK);
     head->length = nct_proxy_copy_request(proxy, count - 1, head->data, 1 << 14);
-    parse(seen, head, "proxy", byte, place);
+    parse(seen, head, "proxy", byte, position);
 }
 
 /// An HTTP proxy receives one request with only the proxy's own fields.
-static void expect_at_proxy(nct_proxy *proxy, const nc_header *wanted, size_t byte, size_t place) {
+static void expect_at_proxy(nct_proxy *proxy, const nc_header *wanted, size_t byte, size_t position) {
     threat_request seen;
     nc_buf head;
-    read_at_proxy(&seen, &head, proxy, byte, place);
+    read_at_proxy(&seen, &head, proxy, byte, position);
     bool is_there = false;
     for (size_t i = 0; i < seen.field_count; i++) {
         is_there = is_there || (nc_slice_is_equal(seen.fields[i].name, wanted->name) &&
@@ -302,12 +306,12 @@ static void expect_at_proxy(nct_proxy *proxy, const nc_header *wanted, size_t by
     }
     // Host and "Proxy-Connection: Keep-Alive".
     if (!is_there || seen.field_count != 3) {
-        fail_msg("proxy, byte 0x%02zx at place %zu:\n%.*s", byte, place, (int)head.length, (const char *)head.data);
+        fail_msg("proxy, byte 0x%02zx at place %zu:\n%.*s", byte, position, (int)head.length, (const char *)head.data);
     }
     nc_buf_deinit(&head);
 }
 
-static void injection__texts_of_a_proxy_stay_where_they_were_put(void **state) {
+static void injection__texts_of_a_proxy_stay_within_their_field(void **state) {
     static const char *const names[] = {"proxy name", "proxy value", "proxy user", "proxy password", "proxy except"};
     fixture f;
     nct_proxy *proxy = NULL;
@@ -342,7 +346,7 @@ static void injection__texts_of_a_proxy_stay_where_they_were_put(void **state) {
             }
             nc_buf received;
             size_t before = nct_proxy_request_count(proxy);
-            bool is_sent = fire(&f, &request, 1, &received);
+            bool is_sent = send_and_receive(&f, &request, 1, &received);
             size_t asked = nct_proxy_request_count(proxy) - before;
             if (is_sent) {
                 threat_request seen;
@@ -361,22 +365,22 @@ static void injection__texts_of_a_proxy_stay_where_they_were_put(void **state) {
 }
 
 /// A tunnel's request has its target in the request line and in the field Host.
-static void expect_tunnel(nct_proxy *proxy, nc_slice host, size_t byte, size_t place) {
+static void expect_tunnel(nct_proxy *proxy, nc_slice host, size_t byte, size_t position) {
     threat_request seen;
     nc_buf head;
     char target[TEXT_BYTES];
-    read_at_proxy(&seen, &head, proxy, byte, place);
+    read_at_proxy(&seen, &head, proxy, byte, position);
     int length = snprintf(target, sizeof target, "%.*s:81", (int)host.length, (const char *)host.data);
     nc_slice wanted = nc_slice_make(target, (size_t)length);
     // Host and "Proxy-Connection: Keep-Alive".
     if (!nc_slice_is_equal(seen.method, nc_slice_of("CONNECT")) || !nc_slice_is_equal(seen.target, wanted) ||
         !nc_slice_is_equal(threat_field(&seen, "Host"), wanted) || seen.field_count != 2) {
-        fail_msg("tunnel, byte 0x%02zx at place %zu:\n%.*s", byte, place, (int)head.length, (const char *)head.data);
+        fail_msg("tunnel, byte 0x%02zx at place %zu:\n%.*s", byte, position, (int)head.length, (const char *)head.data);
     }
     nc_buf_deinit(&head);
 }
 
-static void injection__a_place_to_connect_to_stays_one_word_of_the_tunnels_request(void **state) {
+static void injection__a_tunnels_target_stays_one_word_of_the_connect_request(void **state) {
     static const nct_proxy_options refusing = {.connect_reply = "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"};
     fixture f;
     nct_proxy *proxy = NULL;
@@ -409,7 +413,8 @@ static void injection__a_place_to_connect_to_stays_one_word_of_the_tunnels_reque
     nct_proxy_stop(proxy);
 }
 
-/// A jar's texts are lines of a format. Unrepresentable texts are omitted, and never become more than one field.
+/// The jar's input consists of lines. A cookie that its line cannot represent is omitted, and never becomes another
+/// field.
 static void injection__a_jars_cookies_stay_within_their_field(void **state) {
     static const char *const prefixes[] = {"Set-Cookie: n", "Set-Cookie: n=", "127.0.0.1\tFALSE\t/\tFALSE\t0\tn\t"};
     static const char *const suffixes[] = {"=v; domain=127.0.0.1; path=/", "; domain=127.0.0.1; path=/", ""};
@@ -430,7 +435,7 @@ static void injection__a_jars_cookies_stay_within_their_field(void **state) {
             nc_status status = nc_engine_set_cookies(f.engine, line, NULL);
             assert_true(status == NC_OK || status == NC_ERR_USAGE);
             nc_request request = fixture_request(&f, "/j");
-            assert_true(fire(&f, &request, 1, &received));
+            assert_true(send_and_receive(&f, &request, 1, &received));
             parse(&seen, &received, names[i], k % BYTES, k / BYTES);
             bool has_cookie = threat_field(&seen, "Cookie").data != NULL;
             assert_int_equal(seen.field_count, has_cookie ? 2 : 1);
@@ -449,12 +454,12 @@ static void injection__a_jars_cookies_stay_within_their_field(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(injection__a_url_asks_for_what_it_says_or_for_nothing),
-        harness_case(injection__escapes_in_a_url_stay_escapes_or_are_refused),
+        harness_case(injection__a_url_requests_its_own_target_or_is_rejected),
+        harness_case(injection__escapes_in_a_url_stay_escapes_or_are_rejected),
         harness_case(injection__a_digests_user_stays_within_its_quotes),
         harness_case(injection__a_digests_user_in_the_url_stays_within_its_quotes),
-        harness_case(injection__texts_of_a_proxy_stay_where_they_were_put),
-        harness_case(injection__a_place_to_connect_to_stays_one_word_of_the_tunnels_request),
+        harness_case(injection__texts_of_a_proxy_stay_within_their_field),
+        harness_case(injection__a_tunnels_target_stays_one_word_of_the_connect_request),
         harness_case(injection__a_jars_cookies_stay_within_their_field),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

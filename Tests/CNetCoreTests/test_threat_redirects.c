@@ -39,16 +39,27 @@ static const char *const secret_names[SECRETS] = {
     "Proxy-Auth",    "userinfo", "netrc",  "Referer", "certificate", "body",
 };
 
-/// The source and the target; `same_host` determines which cookies may follow.
-typedef enum place { SAME, PORT, HOST, UP, REFUSED_DOWN, DOWN, RELATIVE, BACK, SECURE_HOST, PLACES } place;
+/// The kind of a redirect's target, in relation to the URL that redirects to it.
+typedef enum target_kind {
+    SAME,
+    PORT,
+    HOST,
+    UP,
+    REFUSED_DOWN,
+    DOWN,
+    RELATIVE,
+    BACK,
+    SECURE_HOST,
+    TARGET_KINDS
+} target_kind;
 
-static const char *const place_names[PLACES] = {"same origin", "port",   "host",           "up",        "down, refused",
-                                                "down",        "//host", "there and back", "https host"};
-static const bool starts_secure[PLACES] = {[REFUSED_DOWN] = true, [DOWN] = true, [SECURE_HOST] = true};
-static const bool keeps_host[PLACES] = {[PORT] = true, [UP] = true, [DOWN] = true};
+static const char *const target_names[TARGET_KINDS] = {
+    "same origin", "port", "host", "up", "down, refused", "down", "//host", "there and back", "https host"};
+static const bool starts_secure[TARGET_KINDS] = {[REFUSED_DOWN] = true, [DOWN] = true, [SECURE_HOST] = true};
+static const bool keeps_host[TARGET_KINDS] = {[PORT] = true, [UP] = true, [DOWN] = true};
 static const unsigned statuses[] = {301, 302, 303, 307, 308};
 
-/// The origin and foreign origins, plain and TLS. "other.example" is a foreign origin under another name.
+/// The origin and foreign origins, each plain and with TLS. "other.example" is a foreign origin with another host name.
 typedef struct world {
     fixture f; // the plain origin, and the engine
     nct_server *secure_home;
@@ -104,7 +115,7 @@ static void stop_world(world *w) {
     nct_server_stop(w->secure);
 }
 
-static nct_server *home_of(world *w, place to) {
+static nct_server *home_of(world *w, target_kind to) {
     return starts_secure[to] ? w->secure_home : w->f.server;
 }
 
@@ -113,9 +124,9 @@ static void script(nct_server *server, const char *path, nct_reply reply) {
 }
 
 /// The target of a redirect as its Location field.
-static const char *location_of(world *w, place to) {
+static const char *location_of(world *w, target_kind to) {
     static char text[128];
-    static const char *const forms[PLACES] = {
+    static const char *const forms[TARGET_KINDS] = {
         "/end",
         "http://127.0.0.1:%u/away",
         "http://other.example:%u/away",
@@ -131,7 +142,7 @@ static const char *location_of(world *w, place to) {
     return text;
 }
 
-static void script_world(world *w, place to, unsigned status, bool challenges) {
+static void script_world(world *w, target_kind to, unsigned status, bool challenges) {
     const nct_reply replies[] = {
         {.status = 401, .headers = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n"},
         {.status = (uint16_t)status, .location = location_of(w, to)},
@@ -172,7 +183,7 @@ static void put_credentials(question *q, uint32_t schemes) {
     q->request.credentials.token = nc_slice_of(CANARY);
 }
 
-static void make_question(question *q, world *w, secret what, place to) {
+static void make_question(question *q, world *w, secret what, target_kind to) {
     *q = (question){.override = {.host = nc_slice_of("other.example"), .to_host = nc_slice_of("127.0.0.1")}};
     (void)snprintf(q->url, sizeof q->url, "http%s://%s127.0.0.1:%u/go", starts_secure[to] ? "s" : "",
                    what == USERINFO ? CANARY ":" PASSWORD "@" : "", nct_server_port(home_of(w, to)));
@@ -209,7 +220,7 @@ static void make_question(question *q, world *w, secret what, place to) {
         q->request.body = nc_slice_of("body " CANARY);
         break;
     default:
-        break; // held by the engine, the URL or the policy
+        break; // the engine, the URL or the policy contains the secret
     }
 }
 
@@ -243,14 +254,14 @@ static void expect_silence(const world *w, const answer *one) {
     assert_false(shows(w, nc_response_url(one->response)));
 }
 
-static bool is_expected_elsewhere(secret what, place to, unsigned status) {
+static bool is_expected_at_other_origin(secret what, target_kind to, unsigned status) {
     return (what == JAR && keeps_host[to]) || (what == BODY && status >= 307 && to != SAME && to != REFUSED_DOWN);
 }
 
-/// Returns true if the secret is still sent when the redirects have returned to the origin.
-static bool is_expected_in_the_end(secret what, place to, unsigned status) {
+/// Returns true if the secret is sent again when a redirect leads back to the origin.
+static bool is_expected_after_return(secret what, target_kind to, unsigned status) {
     if (what == CERTIFICATE || what == DIGEST) {
-        return false; // the first is counted, not searched for; the other is sent on request
+        return false; // certificates are counted instead; Digest is sent only after a challenge
     }
     if (what == BODY) {
         return status >= 307;
@@ -258,7 +269,7 @@ static bool is_expected_in_the_end(secret what, place to, unsigned status) {
     return to == SAME || what == JAR;
 }
 
-static void judge(world *w, secret what, place to, unsigned status, const answer *one) {
+static void evaluate(world *w, secret what, target_kind to, unsigned status, const answer *one) {
     nct_server *home = home_of(w, to);
     size_t count = nct_server_request_count(home);
     bool is_refused = to == REFUSED_DOWN;
@@ -268,19 +279,19 @@ static void judge(world *w, secret what, place to, unsigned status, const answer
     bool in_the_end = ends_at_home && saw(w, home, count - 1);
     size_t away = nct_server_request_count(w->plain) + nct_server_request_count(w->secure);
     bool is_right = one->error.status == (is_refused ? NC_ERR_REDIRECT_REFUSED : NC_OK) && was_shown &&
-                    elsewhere == is_expected_elsewhere(what, to, status) &&
-                    in_the_end == (ends_at_home && is_expected_in_the_end(what, to, status)) &&
+                    elsewhere == is_expected_at_other_origin(what, to, status) &&
+                    in_the_end == (ends_at_home && is_expected_after_return(what, to, status)) &&
                     away == (to == SAME || is_refused ? 0 : 1) && nct_server_client_certificate_count(w->secure) == 0;
     if (!is_right) {
         fail_msg("%s, %s, %u: %s (%s); shown at home %d, elsewhere %d, in the end %d; %zu requests elsewhere",
-                 secret_names[what], place_names[to], status, nc_status_name(one->error.status), one->error.message,
+                 secret_names[what], target_names[to], status, nc_status_name(one->error.status), one->error.message,
                  was_shown, elsewhere, in_the_end, away);
     }
     expect_silence(w, one);
 }
 
-/// Sends a request, and reads its description while it is in flight.
-static answer ask(world *w, const nc_request *request) {
+/// Sends a request, and calls nc_engine_describe() while it is in flight.
+static answer send_request(world *w, const nc_request *request) {
     nc_buf text = nc_buf_init(4096);
     nc_engine_set_suspended(w->f.engine, true);
     nc_transfer_id id = fixture_submit(&w->f, request);
@@ -302,12 +313,12 @@ static size_t run_secret(secret what) {
         const char *line = "Set-Cookie: a=" CANARY "; domain=127.0.0.1; path=/";
         assert_status(nc_engine_set_cookies(w.f.engine, nc_slice_of(line), NULL), NC_OK);
     }
-    for (place to = SAME; to < PLACES; to++) {
+    for (target_kind to = SAME; to < TARGET_KINDS; to++) {
         for (size_t i = 0; i < COUNT_OF(statuses); i++) {
             script_world(&w, to, statuses[i], what == DIGEST);
             make_question(&q, &w, what, to);
-            answer one = ask(&w, &q.request);
-            judge(&w, what, to, statuses[i], &one);
+            answer one = send_request(&w, &q.request);
+            evaluate(&w, what, to, statuses[i], &one);
             count++;
         }
     }
@@ -325,16 +336,16 @@ static void redirects__carry_no_secret_to_another_origin(void **state) {
     assert_true(count >= 120);
 }
 
-/// The origin receives the certificate, which shows that the other checks are meaningful.
-static void redirects__show_the_client_certificate_at_home_alone(void **state) {
+/// The origin does receive the certificate. Otherwise the check of the other servers would prove nothing.
+static void redirects__send_the_client_certificate_only_to_its_origin(void **state) {
     world w;
     question q;
     (void)state;
     start_world(&w, &(nc_engine_options){0});
     script_world(&w, SECURE_HOST, 302, false);
     make_question(&q, &w, CERTIFICATE, SECURE_HOST);
-    assert_status(ask(&w, &q.request).error.status, NC_OK);
-    // script_world() has not reset the counters since: one full handshake each.
+    assert_status(send_request(&w, &q.request).error.status, NC_OK);
+    // The counters were reset before the last request, for which each server made one full handshake.
     assert_int_equal(nct_server_client_certificate_count(w.secure_home), 1);
     assert_int_equal(nct_server_request_count(w.secure), 1);
     assert_int_equal(nct_server_client_certificate_count(w.secure), 0);
@@ -374,7 +385,7 @@ static const struct {
     {"/a\rX-Evil: 1", NC_ERR_BAD_RESPONSE},
 };
 
-static void redirects__lead_to_no_other_scheme_and_no_odd_place(void **state) {
+static void redirects__reject_other_schemes_and_malformed_targets(void **state) {
     static char far[NC_URL_MAX_BYTES + 2];
     world w;
     question q;
@@ -385,7 +396,7 @@ static void redirects__lead_to_no_other_scheme_and_no_odd_place(void **state) {
         script(w.f.server, "/go",
                (nct_reply){.location = fixture_text(&w.f, odd_places[i].location, nct_server_port(w.plain))});
         make_question(&q, &w, AUTHORIZATION, SAME);
-        answer one = ask(&w, &q.request);
+        answer one = send_request(&w, &q.request);
         if (one.error.status != odd_places[i].status) {
             fail_msg("%s: %s (%s)", odd_places[i].location, nc_status_name(one.error.status), one.error.message);
         }
@@ -394,14 +405,14 @@ static void redirects__lead_to_no_other_scheme_and_no_odd_place(void **state) {
     memset(far, 'a', sizeof far - 1);
     far[0] = '/';
     script(w.f.server, "/go", (nct_reply){.location = far});
-    assert_status(ask(&w, &q.request).error.status, NC_ERR_BAD_REDIRECT);
+    assert_status(send_request(&w, &q.request).error.status, NC_ERR_BAD_REDIRECT);
     // No redirect was followed: there is only the connection to the first server.
     assert_int_equal(nct_server_connection_count(w.plain) + nct_server_connection_count(w.secure), 0);
     assert_int_equal(nct_server_request_count(w.f.server), COUNT_OF(odd_places) + 1);
     stop_world(&w);
 }
 
-static void redirects__that_never_arrive_end_at_a_limit(void **state) {
+static void redirects__without_an_end_stop_at_a_limit(void **state) {
     static char step[4000];
     world w;
     question q;
@@ -411,12 +422,12 @@ static void redirects__that_never_arrive_end_at_a_limit(void **state) {
     make_question(&q, &w, AUTHORIZATION, SAME);
     // To itself: twenty times.
     script(w.f.server, "/go", (nct_reply){.location = "/go"});
-    assert_status(ask(&w, &q.request).error.status, NC_ERR_TOO_MANY_REDIRECTS);
+    assert_status(send_request(&w, &q.request).error.status, NC_ERR_TOO_MANY_REDIRECTS);
     assert_int_equal(nct_server_request_count(w.f.server), NC_DEFAULT_MAX_REDIRECTS + 1);
     // To another origin and back.
     script(w.f.server, "/go", (nct_reply){.location = fixture_url_of(&w.f, w.plain, "127.0.0.1", "/loop")});
     script(w.plain, "/loop", (nct_reply){.location = fixture_url(&w.f, "/go")});
-    answer one = ask(&w, &q.request);
+    answer one = send_request(&w, &q.request);
     assert_status(one.error.status, NC_ERR_TOO_MANY_REDIRECTS);
     assert_false(saw_any(&w, w.plain));
     // Deeper with each step: relative to the previous one.
@@ -424,14 +435,14 @@ static void redirects__that_never_arrive_end_at_a_limit(void **state) {
     step[sizeof step - 2] = '/';
     script(w.f.server, "/go", (nct_reply){.location = "/deep/"});
     script(w.f.server, "*", (nct_reply){.location = step});
-    assert_status(ask(&w, &q.request).error.status, NC_ERR_BAD_REDIRECT);
+    assert_status(send_request(&w, &q.request).error.status, NC_ERR_BAD_REDIRECT);
     // Without a Location, or with an empty one, it is an ordinary response.
     script(w.f.server, "/go", (nct_reply){.status = 302});
-    one = ask(&w, &q.request);
-    assert_answered(one, 302, "");
+    one = send_request(&w, &q.request);
+    assert_response(one, 302, "");
     script(w.f.server, "/go", (nct_reply){.status = 302, .headers = "Location:\r\n"});
-    one = ask(&w, &q.request);
-    assert_answered(one, 302, "");
+    one = send_request(&w, &q.request);
+    assert_response(one, 302, "");
     stop_world(&w);
 }
 
@@ -439,9 +450,9 @@ int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(redirects__carry_no_secret_to_another_origin),
-        harness_case(redirects__show_the_client_certificate_at_home_alone),
-        harness_case(redirects__lead_to_no_other_scheme_and_no_odd_place),
-        harness_case(redirects__that_never_arrive_end_at_a_limit),
+        harness_case(redirects__send_the_client_certificate_only_to_its_origin),
+        harness_case(redirects__reject_other_schemes_and_malformed_targets),
+        harness_case(redirects__without_an_end_stop_at_a_limit),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -19,7 +19,7 @@ enum {
     BODY_BYTES = 4096,
     MAX_REPLY_BYTES = 8192,
     CHUNK_BYTES = 509,
-    AT_ONCE = 48,    // concurrent connections; each further one would need another
+    AT_ONCE = 48,    // concurrent connections
     LAST_BYTES = 40, // cut at each of them, without the stride
     NOISY_STRIDE = 13,
 };
@@ -103,7 +103,7 @@ static void make_reply(reply *one, const row *of, bool is_secure) {
         one->plain[i] = (uint8_t)torture_next(&chance);
     }
     nc_slice plain = nc_slice_make(one->plain, BODY_BYTES);
-    nc_buf body = of->is_gzip ? coded_deflate(plain, CODED_GZIP) : coded_copy(plain);
+    nc_buf body = of->is_gzip ? encoded_deflate(plain, ENCODED_GZIP) : encoded_copy(plain);
     add_text(one, "HTTP/1.1 200 OK\r\n");
     one->line_bytes = one->length;
     add_text(one, of->is_gzip ? "Content-Encoding: gzip\r\n" : "X-Plain: yes\r\n");
@@ -125,7 +125,7 @@ static void make_reply(reply *one, const row *of, bool is_secure) {
 
 /* --- expectations --- */
 
-/// Returns true if NC_OK is correct after `cut` bytes.
+/// Returns true if the engine may report NC_OK for a reply that was cut after `cut` bytes.
 static bool may_be_ok(const reply *one, nct_ending ending, size_t cut) {
     if (one->of->framed != BY_CLOSE) {
         return cut >= one->length;
@@ -148,7 +148,7 @@ static nc_status failure_of(const reply *one, nct_ending ending, size_t cut) {
     return cut < one->line_bytes ? NC_ERR_EMPTY_REPLY : NC_ERR_CUT_SHORT;
 }
 
-static void judge(const reply *one, nct_ending ending, size_t cut, const threat_shot *shot, tally *count) {
+static void evaluate(const reply *one, nct_ending ending, size_t cut, const threat_transfer *shot, tally *count) {
     nc_slice body = nc_response_body(shot->response);
     bool is_prefix = body.length <= BODY_BYTES && (body.length == 0 || memcmp(body.data, one->plain, body.length) == 0);
     bool is_ok = shot->error.status == NC_OK;
@@ -171,7 +171,7 @@ static void judge(const reply *one, nct_ending ending, size_t cut, const threat_
 
 /* --- the matrix --- */
 
-/// Cuts head and border at every byte.
+/// Returns the next cut: the next byte within the head and at the end, else with the stride.
 static size_t next_cut(const reply *one, nct_ending ending, size_t cut) {
     bool is_quiet = ending == (one->is_secure ? NCT_TRUNCATE : NCT_CLOSE);
     size_t next = cut + (cut <= one->head_bytes ? 1 : threat_stride(is_quiet ? 1 : NOISY_STRIDE));
@@ -183,7 +183,7 @@ static size_t next_cut(const reply *one, nct_ending ending, size_t cut) {
 }
 
 /// Returns true if the server keeps the connection open silently although bytes are missing.
-static bool is_awaited_in_vain(const reply *one, nct_ending ending, size_t cut) {
+static bool is_silent_forever(const reply *one, nct_ending ending, size_t cut) {
     return ending == NCT_STALL && (cut < one->length || one->of->framed == BY_CLOSE);
 }
 
@@ -217,8 +217,8 @@ static void end_silence(fixture *f, size_t stalled, size_t lines) {
     (void)nc_engine_wake(f->engine);
 }
 
-static void submit_cut(fixture *f, threat_volley *volley, const reply *one, nct_ending ending, size_t cut,
-                       threat_shot *shot) {
+static void submit_cut(fixture *f, threat_batch *batch, const reply *one, nct_ending ending, size_t cut,
+                       threat_transfer *shot) {
     char url[64];
     int scheme =
         snprintf(url, sizeof url, "http%s://127.0.0.1:%u", one->is_secure ? "s" : "", nct_server_port(f->server));
@@ -231,33 +231,33 @@ static void submit_cut(fixture *f, threat_volley *volley, const reply *one, nct_
                           .ending = ending};
     assert_int_equal(nct_server_script(f->server, url + scheme, &scripted), 0);
     nc_request request = {.url = nc_slice_of(url), .accepts_codings = one->of->is_gzip};
-    assert_status(threat_submit(volley, &request, shot), NC_OK);
+    assert_status(threat_submit(batch, &request, shot), NC_OK);
 }
 
 /// Requests the reply, cut after each of several numbers of bytes, concurrently. Returns the first remaining cut.
-static size_t fire(fixture *f, const reply *one, nct_ending ending, size_t cut, tally *count) {
-    static threat_shot shots[AT_ONCE];
+static size_t send_cuts(fixture *f, const reply *one, nct_ending ending, size_t cut, tally *count) {
+    static threat_transfer transfers[AT_ONCE];
     static size_t cuts[AT_ONCE];
-    threat_volley volley = THREAT_VOLLEY_INIT(f->engine);
-    size_t fired = 0;
+    threat_batch batch = THREAT_BATCH_INIT(f->engine);
+    size_t submitted = 0;
     size_t stalled = 0;
     size_t lines = 0;
     atomic_store(&head_lines, 0);
-    for (; cut <= one->length && fired < AT_ONCE; cut = next_cut(one, ending, cut)) {
-        cuts[fired] = cut;
-        stalled += is_awaited_in_vain(one, ending, cut) ? 1 : 0;
+    for (; cut <= one->length && submitted < AT_ONCE; cut = next_cut(one, ending, cut)) {
+        cuts[submitted] = cut;
+        stalled += is_silent_forever(one, ending, cut) ? 1 : 0;
         lines += lines_within(one, cut);
-        submit_cut(f, &volley, one, ending, cut, &shots[fired++]);
+        submit_cut(f, &batch, one, ending, cut, &transfers[submitted++]);
     }
     if (stalled > 0) {
-        threat_await(&volley, stalled); // A whole reply must not be on its way any more when time jumps.
+        threat_await(&batch, stalled); // replies that are complete must have been read before the clock is advanced
         end_silence(f, stalled, lines);
     }
-    threat_await(&volley, 0);
-    for (size_t i = 0; i < fired; i++) {
-        judge(one, ending, cuts[i], &shots[i], count);
+    threat_await(&batch, 0);
+    for (size_t i = 0; i < submitted; i++) {
+        evaluate(one, ending, cuts[i], &transfers[i], count);
     }
-    threat_release(shots, fired);
+    threat_release(transfers, submitted);
     return cut;
 }
 
@@ -274,7 +274,7 @@ static void run_row(const row *of, nct_identity identity, const nct_ending *endi
     for (size_t i = 0; i < ending_count; i++) {
         fixture_start_with(&f, &server, &engine);
         for (size_t cut = 0; cut <= one.length;) {
-            cut = fire(&f, &one, endings[i], cut, &count);
+            cut = send_cuts(&f, &one, endings[i], cut, &count);
         }
         fixture_stop(&f);
     }
@@ -286,24 +286,24 @@ static void run_row(const row *of, nct_identity identity, const nct_ending *endi
 
 static const nct_ending plain_endings[] = {NCT_CLOSE, NCT_RESET, NCT_STALL};
 
-static void truncation__a_body_with_a_length_is_whole_or_an_error(void **state) {
+static void truncation__a_body_with_a_length_is_complete_or_an_error(void **state) {
     (void)state;
     run_row(&rows[0], NCT_PLAIN, plain_endings, 3);
     run_row(&rows[3], NCT_PLAIN, plain_endings, 3);
 }
 
-static void truncation__a_chunked_body_is_whole_or_an_error(void **state) {
+static void truncation__a_chunked_body_is_complete_or_an_error(void **state) {
     (void)state;
     run_row(&rows[1], NCT_PLAIN, plain_endings, 3);
     run_row(&rows[4], NCT_PLAIN, plain_endings, 3);
 }
 
-static void truncation__a_body_with_trailers_is_whole_or_an_error(void **state) {
+static void truncation__a_body_with_trailers_is_complete_or_an_error(void **state) {
     (void)state;
     run_row(&rows[2], NCT_PLAIN, plain_endings, 3);
 }
 
-static void truncation__a_body_without_a_length_is_marked_when_it_passes(void **state) {
+static void truncation__an_accepted_body_without_a_length_is_marked(void **state) {
     (void)state;
     run_row(&rows[5], NCT_PLAIN, plain_endings, 3);
 }
@@ -317,10 +317,10 @@ static void truncation__over_tls_a_body_without_a_length_needs_close_notify(void
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(truncation__a_body_with_a_length_is_whole_or_an_error),
-        harness_case(truncation__a_chunked_body_is_whole_or_an_error),
-        harness_case(truncation__a_body_with_trailers_is_whole_or_an_error),
-        harness_case(truncation__a_body_without_a_length_is_marked_when_it_passes),
+        harness_case(truncation__a_body_with_a_length_is_complete_or_an_error),
+        harness_case(truncation__a_chunked_body_is_complete_or_an_error),
+        harness_case(truncation__a_body_with_trailers_is_complete_or_an_error),
+        harness_case(truncation__an_accepted_body_without_a_length_is_marked),
         harness_case(truncation__over_tls_a_body_without_a_length_needs_close_notify),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

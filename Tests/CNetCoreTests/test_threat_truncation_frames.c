@@ -57,24 +57,24 @@ static void make_reply(reply *one, const char *name, frame head, const frame *tr
     }
 }
 
-/// Returns true if silence ended it, and not the connection.
+/// Returns true if a time limit ended the transfer, and not the end of the connection.
 static bool is_time_out(nc_status status) {
     return status == NC_ERR_FIRST_BYTE_TIMED_OUT || status == NC_ERR_IDLE_TIMED_OUT ||
            status == NC_ERR_CONNECT_TIMED_OUT;
 }
 
-/// libcurl 8.14 can drop a connection that is reset directly after its start, and continue to wait.
+/// libcurl 8.14 can miss that a connection was reset directly after its start, and then waits for the time limit.
 static bool may_hang(frame_ending ending) {
     return ending == FRAME_RST && curl_version_info(CURLVERSION_NOW)->version_num >= 0x080000;
 }
 
 static bool is_cut(nc_status status) {
     return status == NC_ERR_CUT_SHORT || status == NC_ERR_EMPTY_REPLY || status == NC_ERR_RESET ||
-           status == NC_ERR_HTTP2 || status == NC_ERR_SEND;
+           status == NC_ERR_HTTP2 || status == NC_ERR_SEND || status == NC_ERR_RECEIVE;
 }
 
-static void judge(const reply *one, frame_ending ending, size_t cut, const nc_response *response, const nc_error *error,
-                  tally *count) {
+static void evaluate(const reply *one, frame_ending ending, size_t cut, const nc_response *response,
+                     const nc_error *error, tally *count) {
     nc_slice body = nc_response_body(response);
     bool is_prefix = body.length <= BODY_BYTES && (body.length == 0 || memcmp(body.data, one->plain, body.length) == 0);
     // Except for trailers: libcurl 7.88 loses them if the server closes directly after them.
@@ -83,7 +83,7 @@ static void judge(const reply *one, frame_ending ending, size_t cut, const nc_re
                           ? is_time_out(error->status)
                           : is_cut(error->status) || (may_hang(ending) && is_time_out(error->status));
     bool is_all = cut == one->length;
-    // A reset may arrive before the client has acknowledged the settings. The acknowledgement then fails.
+    // A reset may arrive before the client has acknowledged the settings. Then a complete response may fail too.
     bool may_fail = !is_all || ending == FRAME_RST;
     if (!is_prefix || !((is_all && is_whole) || (may_fail && is_failure))) {
         fail_msg("%s, ending %d after %zu of %zu bytes: %s (%s), %zu bytes of body%s", one->name, (int)ending, cut,
@@ -111,14 +111,14 @@ static nc_response *await(fixture *f, const frame_server *server, nc_transfer_id
     return response;
 }
 
-static void ask_cut(fixture *f, const reply *one, frame_ending ending, size_t cut, tally *count) {
+static void send_cut(fixture *f, const reply *one, frame_ending ending, size_t cut, tally *count) {
     char url[64];
     nc_error error;
     nc_transfer_id id = 0;
     bool is_secure = frame_is_open(&one->frames[0]);
     frame_server server = {.ending = ending, .cut_after = cut, .is_secure = is_secure};
     for (size_t i = 0; i < FRAME_ROWS; i++) {
-        server.rows[i] = one->frames; // libcurl 8 resends if there was no response
+        server.rows[i] = one->frames; // libcurl 8 resends a request that got no response
     }
     frame_server_start(&server);
     (void)snprintf(url, sizeof url, "http%s://127.0.0.1:%u/", is_secure ? "s" : "", server.port);
@@ -127,7 +127,7 @@ static void ask_cut(fixture *f, const reply *one, frame_ending ending, size_t cu
     assert_status(nc_engine_submit(f->engine, &request, NULL, &id, &error), NC_OK);
     nc_response *response = await(f, &server, id, &error);
     frame_server_stop(&server);
-    judge(one, ending, cut, response, &error, count);
+    evaluate(one, ending, cut, response, &error, count);
     nc_response_release(response);
 }
 
@@ -149,7 +149,7 @@ static void run_reply(const reply *one) {
         fixture_start_with(&f, NULL, &(nc_engine_options){.clock = &clock, .trust = all});
         nc_trust_release(all);
         for (size_t cut = 0; cut <= one->length; cut = next_cut(one, cut)) {
-            ask_cut(&f, one, endings[i], cut, &count);
+            send_cut(&f, one, endings[i], cut, &count);
         }
         fixture_stop(&f);
     }
@@ -158,7 +158,7 @@ static void run_reply(const reply *one) {
     assert_true(count.whole >= 2 && count.cut > 0 && count.timed_out > 0);
 }
 
-static void truncation__of_frames_with_a_length_is_an_error(void **state) {
+static void truncation__a_cut_http_2_body_with_a_length_is_an_error(void **state) {
     static reply one;
     (void)state;
     // :status: 200, content-length: 4096
@@ -166,14 +166,14 @@ static void truncation__of_frames_with_a_length_is_an_error(void **state) {
     run_reply(&one);
 }
 
-static void truncation__of_frames_without_a_length_is_an_error(void **state) {
+static void truncation__a_cut_http_2_body_without_a_length_is_an_error(void **state) {
     static reply one;
     (void)state;
     make_reply(&one, "frames", (frame)HEADERS(OK_OPEN), NULL);
     run_reply(&one);
 }
 
-static void truncation__of_frames_before_their_trailers_is_an_error(void **state) {
+static void truncation__a_cut_before_http_2_trailers_is_an_error(void **state) {
     static const frame trailer = LAST_HEADERS(TRAILER);
     static reply one;
     (void)state;
@@ -184,9 +184,9 @@ static void truncation__of_frames_before_their_trailers_is_an_error(void **state
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(truncation__of_frames_with_a_length_is_an_error),
-        harness_case(truncation__of_frames_without_a_length_is_an_error),
-        harness_case(truncation__of_frames_before_their_trailers_is_an_error),
+        harness_case(truncation__a_cut_http_2_body_with_a_length_is_an_error),
+        harness_case(truncation__a_cut_http_2_body_without_a_length_is_an_error),
+        harness_case(truncation__a_cut_before_http_2_trailers_is_an_error),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /// The heap of deadlines, compared with a plain list.
+#include "event_loop/timers.h"
 #include "harness.h"
-#include "net/timers.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void end(nc_timers *timers, nc_timer *all, size_t count) {
     nc_timers_deinit(timers);
 }
 
-static void timers__agree_with_a_list_over_random_operations(void **state) {
+static void timers__random_operations_agree_with_a_sorted_list(void **state) {
     nc_timer all[COUNT];
     bool is_set[COUNT] = {false};
     nc_timers timers;
@@ -60,7 +60,7 @@ static void timers__agree_with_a_list_over_random_operations(void **state) {
         for (size_t i = 0; i < COUNT; i++) {
             count += is_set[i];
             first_ns = is_set[i] && all[i].at_ns < first_ns ? all[i].at_ns : first_ns;
-            assert_int_equal(all[i].place != 0, is_set[i]);
+            assert_int_equal(all[i].heap_index != 0, is_set[i]);
         }
         assert_int_equal(timers.count, count);
         assert_true(count == 0 || timers.heap[0]->at_ns == first_ns);
@@ -93,7 +93,7 @@ static void announce_many(void *ctx) {
     while (announced < 100 && nc_timers_announce(&timers) == NC_OK) {
         announced++;
     }
-    // Every reserved timer can be set, although memory has run out since.
+    // Every reserved timer can be set without further memory.
     for (size_t i = 0; i < announced; i++) {
         nc_timers_set(&timers, &all[i], 1000 - i);
     }
@@ -106,7 +106,7 @@ static void announce_many(void *ctx) {
     nc_timers_deinit(&timers);
 }
 
-static void timers__setting_what_was_announced_never_fails(void **state) {
+static void timers__setting_a_reserved_timer_never_fails(void **state) {
     (void)state;
     assert_true(each_allocation_failure(announce_many, NULL) > 0);
 }
@@ -114,9 +114,9 @@ static void timers__setting_what_was_announced_never_fails(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(timers__agree_with_a_list_over_random_operations),
+        harness_case(timers__random_operations_agree_with_a_sorted_list),
         harness_case(timers__the_next_is_the_earliest),
-        harness_case(timers__setting_what_was_announced_never_fails),
+        harness_case(timers__setting_a_reserved_timer_never_fails),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

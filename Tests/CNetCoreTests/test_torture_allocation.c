@@ -9,7 +9,7 @@
 enum { PAGE_BYTES = 20000, UPLOAD_BYTES = 70000, MAX_PARALLEL = 20, CLOSE_MS = 10000, MAX_STATUS = 200 };
 
 /// One kind of exchange, tried with each allocation failing.
-typedef struct scene {
+typedef struct exchange_case {
     const char *name;
     const char *path;
     bool is_tls;
@@ -21,9 +21,9 @@ typedef struct scene {
     nct_server *server;
     uint8_t *upload;
     size_t ended[MAX_STATUS];
-} scene;
+} exchange_case;
 
-static bool is_expected_body(const scene *at, nc_slice body) {
+static bool is_expected_body(const exchange_case *at, nc_slice body) {
     if (at->is_post) {
         return nc_slice_is_equal(body, nc_slice_make(at->upload, UPLOAD_BYTES));
     }
@@ -31,7 +31,7 @@ static bool is_expected_body(const scene *at, nc_slice body) {
 }
 
 /// A success must be complete. A failure must not be a time limit, which would mean that the transfer was forgotten.
-static void check_end(scene *at, nc_status status, const nc_response *response) {
+static void check_end(exchange_case *at, nc_status status, const nc_response *response) {
     at->ended[status]++;
     if (status == NC_OK && (nc_response_status(response) != 200 || !is_expected_body(at, nc_response_body(response)))) {
         fail_msg("%s: a success with a wrong response (%zu bytes)", at->name, nc_response_body(response).length);
@@ -41,7 +41,7 @@ static void check_end(scene *at, nc_status status, const nc_response *response) 
     }
 }
 
-static nc_request request_of(const scene *at, char *url) {
+static nc_request request_of(const exchange_case *at, char *url) {
     nc_request request = {
         .url = torture_url(url, at->is_tls ? "https" : "http", at->server, at->path),
         .accepts_codings = at->accepts_codings,
@@ -56,7 +56,7 @@ static nc_request request_of(const scene *at, char *url) {
     return request;
 }
 
-static void wait_without_sink(scene *at, nc_engine *engine) {
+static void wait_without_sink(exchange_case *at, nc_engine *engine) {
     char url[TORTURE_URL_BYTES];
     nc_request request = request_of(at, url);
     nc_transfer_id id = 0;
@@ -70,7 +70,7 @@ static void wait_without_sink(scene *at, nc_engine *engine) {
     assert_status(nc_engine_close(engine, CLOSE_MS), NC_OK);
 }
 
-static void fetch_with_sinks(scene *at, nc_engine *engine) {
+static void fetch_with_sinks(exchange_case *at, nc_engine *engine) {
     torture_fetch fetches[MAX_PARALLEL];
     bool is_accepted[MAX_PARALLEL] = {false};
     char url[TORTURE_URL_BYTES];
@@ -97,8 +97,8 @@ static void fetch_with_sinks(scene *at, nc_engine *engine) {
     }
 }
 
-static void play(void *ctx) {
-    scene *at = ctx;
+static void run_case(void *ctx) {
+    exchange_case *at = ctx;
     nc_engine *engine = NULL;
     nc_trust *trust = NULL;
     const nc_trust_options trusting = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_server_ca_pem(at->server))};
@@ -130,7 +130,7 @@ static void script(nct_server *server) {
     assert_int_equal(nct_server_script(server, "/echo", &echo), 0);
 }
 
-static void torture(scene at) {
+static void torture(exchange_case at) {
     at.server = torture_start(at.is_tls ? NCT_TLS_VALID : NCT_PLAIN);
     at.parallel = at.parallel == 0 ? 1 : at.parallel;
     at.upload = malloc(UPLOAD_BYTES);
@@ -139,13 +139,13 @@ static void torture(scene at) {
         at.upload[i] = (uint8_t)torture_mix(i, 1);
     }
     script(at.server);
-    // Once without a failure, for one-time allocations.
-    play(&at);
+    // Runs once without a failure, so that one-time allocations have been made.
+    run_case(&at);
     assert_int_equal(at.ended[NC_OK], at.parallel);
     uint64_t began_ms = torture_now_ms();
     uint64_t rounds = torture_number("NETCORE_TORTURE_ROUNDS", 1);
     for (uint64_t round = 0; round < rounds; round++) {
-        uint64_t points = each_allocation_failure(play, &at);
+        uint64_t points = each_allocation_failure(run_case, &at);
         print_message("%s: %llu points, %llu ms;", at.name, (unsigned long long)points,
                       (unsigned long long)(torture_now_ms() - began_ms));
         assert_true(points > 20);
@@ -162,39 +162,40 @@ static void torture(scene at) {
 
 static void get__survives_any_failing_allocation(void **state) {
     (void)state;
-    torture((scene){.name = "GET", .path = "/page"});
+    torture((exchange_case){.name = "GET", .path = "/page"});
 }
 
 static void get__without_a_sink_survives_any_failing_allocation(void **state) {
     (void)state;
-    torture((scene){.name = "GET without a sink", .path = "/page", .has_no_sink = true, .accepts_codings = true});
+    torture(
+        (exchange_case){.name = "GET without a sink", .path = "/page", .has_no_sink = true, .accepts_codings = true});
 }
 
 static void post__survives_any_failing_allocation(void **state) {
     (void)state;
-    torture((scene){.name = "POST", .path = "/echo", .is_post = true});
+    torture((exchange_case){.name = "POST", .path = "/echo", .is_post = true});
 }
 
 static void redirect__survives_any_failing_allocation(void **state) {
     (void)state;
-    torture((scene){.name = "redirected GET", .path = "/moved"});
-    torture((scene){.name = "redirected POST", .path = "/moved-for-good", .is_post = true});
+    torture((exchange_case){.name = "redirected GET", .path = "/moved"});
+    torture((exchange_case){.name = "redirected POST", .path = "/moved-for-good", .is_post = true});
 }
 
 static void tls__survives_any_failing_allocation(void **state) {
     (void)state;
-    torture((scene){.name = "TLS GET", .path = "/page", .is_tls = true});
+    torture((exchange_case){.name = "TLS GET", .path = "/page", .is_tls = true});
 }
 
 static void poll__survives_any_failing_allocation(void **state) {
     (void)state;
-    torture((scene){.name = "GET over poll", .path = "/page", .poller = NC_POLLER_POLL});
+    torture((exchange_case){.name = "GET over poll", .path = "/page", .poller = NC_POLLER_POLL});
 }
 
-static void crowd__survives_any_failing_allocation(void **state) {
+static void parallel__survives_any_failing_allocation(void **state) {
     (void)state;
-    torture((scene){.name = "20 GETs over poll", .path = "/page", .parallel = 20, .poller = NC_POLLER_POLL});
-    torture((scene){.name = "6 TLS GETs", .path = "/page", .parallel = 6, .is_tls = true});
+    torture((exchange_case){.name = "20 GETs over poll", .path = "/page", .parallel = 20, .poller = NC_POLLER_POLL});
+    torture((exchange_case){.name = "6 TLS GETs", .path = "/page", .parallel = 6, .is_tls = true});
 }
 
 int main(void) {
@@ -207,7 +208,7 @@ int main(void) {
         harness_case(redirect__survives_any_failing_allocation),
         harness_case(tls__survives_any_failing_allocation),
         harness_case(poll__survives_any_failing_allocation),
-        harness_case(crowd__survives_any_failing_allocation),
+        harness_case(parallel__survives_any_failing_allocation),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -11,21 +11,21 @@ enum { IN_FLIGHT = 256, OUTSTANDING = 512, POOL = 64, REPLIES = 5, PAGE_BYTES = 
 /// The source of a cancel, if any. Random trace points cancel too.
 typedef enum canceller { NOBODY, OTHER_THREAD, OWN_CALLBACK, CANCELLER_COUNT } canceller;
 
-struct storm;
+struct cancel_run;
 
-typedef struct drop {
-    struct storm *storm;
+typedef struct request_slot {
+    struct cancel_run *cancel_run;
     uint64_t chance;
-    canceller who;
+    canceller source;
     size_t reply;
     atomic_uint done_count;
-} drop;
+} request_slot;
 
-typedef struct storm {
+typedef struct cancel_run {
     nc_engine *_Atomic engine;
     uint64_t seed;
     size_t count;
-    drop *drops;
+    request_slot *slots;
     atomic_size_t ok_count;
     atomic_size_t cancelled_count;
     atomic_size_t wrong_count;
@@ -35,7 +35,7 @@ typedef struct storm {
     nc_transfer_id arrivals[OUTSTANDING];
     size_t arrival_count;
     bool is_over;
-} storm;
+} cancel_run;
 
 static const char *const paths[REPLIES] = {"/page", "/chunked", "/moved", "/stalled", "/headless"};
 
@@ -57,26 +57,26 @@ static void script(nct_server *server) {
 
 /* --- callbacks on the loop thread --- */
 
-static void maybe_cancel(const drop *one, nc_transfer_id id, uint64_t moment) {
-    if (one->who == OWN_CALLBACK && torture_mix(one->chance, moment) % 2 == 0) {
-        nc_engine_cancel(one->storm->engine, id);
+static void maybe_cancel(const request_slot *one, nc_transfer_id id, uint64_t moment) {
+    if (one->source == OWN_CALLBACK && torture_mix(one->chance, moment) % 2 == 0) {
+        nc_engine_cancel(one->cancel_run->engine, id);
     }
 }
 
-static nc_verdict on_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+static nc_action on_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
     (void)is_last;
     maybe_cancel(ctx, id, nc_response_status(response));
-    return NC_CONTINUE;
+    return NC_ACTION_CONTINUE;
 }
 
-static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+static nc_action on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
     maybe_cancel(ctx, id, bytes.length);
-    return NC_CONTINUE;
+    return NC_ACTION_CONTINUE;
 }
 
 static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
-    drop *one = ctx;
-    storm *all = one->storm;
+    request_slot *one = ctx;
+    cancel_run *all = one->cancel_run;
     (void)response;
     atomic_fetch_add(&one->done_count, 1);
     if (error->status == NC_OK) {
@@ -94,9 +94,9 @@ static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const n
     pthread_mutex_unlock(&all->mutex);
 }
 
-/// Id and point determine the choice. Only some ids are cancelled here, about one transfer in eight.
+/// Cancels about one transfer in eight. The transfer's id and the trace point determine the choice.
 static void on_point(void *ctx, nc_trace_point point, nc_transfer_id id) {
-    storm *all = ctx;
+    cancel_run *all = ctx;
     nc_engine *engine = atomic_load(&all->engine);
     uint64_t by_id = torture_mix(all->seed, id);
     if (engine != NULL && id != 0 && by_id % 6 == 0 && torture_mix(by_id, (uint64_t)point) % 8 == 0) {
@@ -119,14 +119,14 @@ static struct timespec soon(void) {
 
 /// Cancels transfers at random, some immediately, some much later. Stalled ones have no other end.
 static void *cancel_thread(void *argument) {
-    storm *all = argument;
+    cancel_run *all = argument;
     uint64_t chance = all->seed;
     pthread_mutex_lock(&all->mutex);
     while (!all->is_over || all->arrival_count > 0) {
         bool is_pressed = all->arrival_count >= POOL || all->is_over;
         if (!is_pressed) {
             struct timespec moment = soon();
-            // Nothing new for a while: go on with what is there.
+            // If nothing new arrives for a while, cancels transfers of the current list.
             bool is_quiet = pthread_cond_timedwait(&all->changed, &all->mutex, &moment) == ETIMEDOUT;
             is_pressed = is_quiet || torture_next(&chance) % 4 == 0;
         }
@@ -145,7 +145,7 @@ static void *cancel_thread(void *argument) {
 
 /* --- the storm --- */
 
-static void submit_one(storm *all, drop *one, const nct_server *server) {
+static void submit_one(cancel_run *all, request_slot *one, const nct_server *server) {
     char url[TORTURE_URL_BYTES];
     const nc_sink sink = {
         .ctx = one, .on_head = on_head, .on_body = one->chance % 2 == 0 ? on_body : NULL, .on_done = on_done};
@@ -158,7 +158,7 @@ static void submit_one(storm *all, drop *one, const nct_server *server) {
     all->outstanding++;
     pthread_mutex_unlock(&all->mutex);
     assert_status(nc_engine_submit(all->engine, &request, &sink, &id, NULL), NC_OK);
-    if (one->who != OTHER_THREAD) {
+    if (one->source != OTHER_THREAD) {
         return;
     }
     pthread_mutex_lock(&all->mutex);
@@ -168,18 +168,18 @@ static void submit_one(storm *all, drop *one, const nct_server *server) {
     pthread_mutex_unlock(&all->mutex);
 }
 
-static void run_storm(storm *all, nct_server *server) {
+static void run_requests(cancel_run *all, nct_server *server) {
     pthread_t thread;
     uint64_t chance = all->seed;
     assert_int_equal(pthread_create(&thread, NULL, cancel_thread, all), 0);
     for (size_t i = 0; i < all->count; i++) {
-        drop *one = &all->drops[i];
-        one->storm = all;
+        request_slot *one = &all->slots[i];
+        one->cancel_run = all;
         one->chance = torture_next(&chance);
         one->reply = (size_t)(torture_next(&chance) % REPLIES);
-        one->who = one->chance % 2 == 0 ? NOBODY : (canceller)(torture_next(&chance) % CANCELLER_COUNT);
+        one->source = one->chance % 2 == 0 ? NOBODY : (canceller)(torture_next(&chance) % CANCELLER_COUNT);
         if (is_stalling(one->reply)) {
-            one->who = OTHER_THREAD;
+            one->source = OTHER_THREAD;
         }
         submit_one(all, one, server);
     }
@@ -199,22 +199,22 @@ static void run_storm(storm *all, nct_server *server) {
     }
 }
 
-static void storm_with(nc_poller_choice poller, size_t count) {
-    storm all = {.count = count, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+static void run_with(nc_poller_choice poller, size_t count) {
+    cancel_run all = {.count = count, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     all.seed = torture_seed();
-    all.drops = calloc(count, sizeof *all.drops);
-    assert_non_null(all.drops);
+    all.slots = calloc(count, sizeof *all.slots);
+    assert_non_null(all.slots);
     nct_server *server = torture_start(NCT_PLAIN);
     script(server);
     size_t descriptors = torture_open_descriptors();
     uint64_t began_ms = torture_now_ms();
     all.engine = torture_engine(&(nc_engine_options){
         .max_in_flight = IN_FLIGHT, .max_per_host = IN_FLIGHT, .poller = poller, .trace = {&all, on_point}});
-    run_storm(&all, server);
+    run_requests(&all, server);
     assert_status(nc_engine_close(all.engine, TORTURE_PATIENCE_MS), NC_OK);
     for (size_t i = 0; i < count; i++) {
-        if (atomic_load(&all.drops[i].done_count) != 1) {
-            fail_msg("transfer %zu ended %u times", i, atomic_load(&all.drops[i].done_count));
+        if (atomic_load(&all.slots[i].done_count) != 1) {
+            fail_msg("transfer %zu ended %u times", i, atomic_load(&all.slots[i].done_count));
         }
     }
     print_message("%zu transfers: %zu OK, %zu cancelled, %llu ms\n", count, all.ok_count, all.cancelled_count,
@@ -224,22 +224,22 @@ static void storm_with(nc_poller_choice poller, size_t count) {
     assert_true(all.cancelled_count > count / 3 && all.ok_count > count / 5);
     assert_true(nct_server_wait_for_silence(server, TORTURE_PATIENCE_MS));
     assert_true(torture_wait_for_descriptors(descriptors));
-    free(all.drops);
+    free(all.slots);
     nct_server_stop(server);
 }
 
-static size_t storm_size(void) {
+static size_t run_size(void) {
     return (size_t)torture_number("NETCORE_TORTURE_REQUESTS", 10000);
 }
 
 static void cancel__in_a_storm_ends_every_transfer_exactly_once(void **state) {
     (void)state;
-    storm_with(NC_POLLER_AUTO, storm_size());
+    run_with(NC_POLLER_AUTO, run_size());
 }
 
 static void cancel__in_a_storm_over_poll_ends_every_transfer_exactly_once(void **state) {
     (void)state;
-    storm_with(NC_POLLER_POLL, storm_size() / 5);
+    run_with(NC_POLLER_POLL, run_size() / 5);
 }
 
 int main(void) {

@@ -18,7 +18,7 @@
 enum { PAGE_BYTES = 9000, CLOSE_MS = 10000, MAX_STATUS = 200, MAX_PARALLEL = 3, PATH_BYTES = 128, MIN_POINTS = 500 };
 
 /// Shared by the cases.
-typedef struct stage {
+typedef struct feature_servers {
     nct_server *plain;
     nct_server *tls;
     nct_server *local; // over a Unix socket
@@ -35,40 +35,40 @@ typedef struct stage {
     uint8_t page[PAGE_BYTES];
     size_t ended[MAX_STATUS];
     uint64_t points;
-} stage;
+} feature_servers;
 
-typedef struct scene scene;
+typedef struct feature_case feature_case;
 
 /// The state of the engine's callbacks.
-typedef struct rider {
+typedef struct callback_state {
     torture_fetch fetch; // first, because it is also the context of torture_sink()
-    stage *on;
+    feature_servers *on;
     nc_engine *engine;
     size_t sent;
     nc_buf received;
     bool has_been_late;
-    uint32_t rests;
-} rider;
+    uint32_t pauses;
+} callback_state;
 
-struct scene {
+struct feature_case {
     const char *name;
     const char *path;
     bool is_tls;
     bool reads; // to a reader that pauses
     bool is_coded;
     bool is_saved;
-    unsigned refused_from; // by this libcurl, which cannot allocate for a challenge or for .netrc (7.88 fails)
+    unsigned refused_from; // libcurl version from which a failed allocation may yield the 401; 0: none
     size_t parallel;       // 0 means 1
-    void (*ask)(nc_request *request, rider *one);
-    void (*arrange)(nc_engine_options *options, nc_trust_options *trust, stage *on);
+    void (*ask)(nc_request *request, callback_state *one);
+    void (*arrange)(nc_engine_options *options, nc_trust_options *trust, feature_servers *on);
     void (*order)(nc_engine *engine, const nc_transfer_id *ids);
-    stage *on;
+    feature_servers *on;
 };
 
 /* --- the requests --- */
 
 static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
-    rider *one = ctx;
+    callback_state *one = ctx;
     if (one->sent >= PAGE_BYTES / 2 && !one->has_been_late) {
         one->has_been_late = true;
         nc_engine_resume(one->engine, id);
@@ -82,39 +82,39 @@ static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacit
     return one->sent == PAGE_BYTES ? NC_PULL_END : NC_PULL_MORE;
 }
 
-static bool rewind_source(void *ctx, nc_transfer_id id) {
+static bool rewind_source(void *ctx, nc_transfer_id id, uint64_t offset) {
     (void)id;
-    ((rider *)ctx)->sent = 0;
+    ((callback_state *)ctx)->sent = offset;
     return true;
 }
 
-static void ask_to_pull(nc_request *request, rider *one) {
+static void request_pull(nc_request *request, callback_state *one) {
     request->method = nc_slice_of("POST");
-    request->body_source = (nc_body_source){.ctx = one, .pull = pull, .rewind = rewind_source};
+    request->body_source = (nc_body_source){.ctx = one, .pull = pull, .seek = rewind_source};
     request->body_length = PAGE_BYTES;
 }
 
-static void ask_to_pull_chunks(nc_request *request, rider *one) {
-    ask_to_pull(request, one);
+static void request_chunks(nc_request *request, callback_state *one) {
+    request_pull(request, one);
     request->body_length = NC_LENGTH_UNKNOWN;
 }
 
-static void ask_with_file(nc_request *request, rider *one) {
+static void request_file(nc_request *request, callback_state *one) {
     request->method = nc_slice_of("PUT");
     request->body_file = nc_slice_of(one->on->upload);
 }
 
-static void ask_to_save(nc_request *request, rider *one) {
+static void request_save(nc_request *request, callback_state *one) {
     request->save_path = nc_slice_of(one->on->saved);
 }
 
-static void ask_by_digest(nc_request *request, rider *one) {
+static void request_digest(nc_request *request, callback_state *one) {
     (void)one;
     request->credentials =
         (nc_credentials){.schemes = NC_AUTH_DIGEST, .user = nc_slice_of("me"), .password = nc_slice_of("secret")};
 }
 
-static void ask_through(nc_request *request, const nct_proxy *proxy, const char *scheme) {
+static void request_through(nc_request *request, const nct_proxy *proxy, const char *scheme) {
     static const nc_header field = {{(const uint8_t *)"X-For-Proxy", 11}, {(const uint8_t *)"1", 1}};
     static char url[TORTURE_URL_BYTES];
     static nc_proxy through;
@@ -129,63 +129,63 @@ static void ask_through(nc_request *request, const nct_proxy *proxy, const char 
     request->proxy = &through;
 }
 
-static void ask_through_http(nc_request *request, rider *one) {
-    ask_through(request, one->on->http_proxy, "http");
+static void request_http_proxy(nc_request *request, callback_state *one) {
+    request_through(request, one->on->http_proxy, "http");
 }
 
-static void ask_through_socks(nc_request *request, rider *one) {
-    ask_through(request, one->on->socks_proxy, "socks5h");
+static void request_socks(nc_request *request, callback_state *one) {
+    request_through(request, one->on->socks_proxy, "socks5h");
 }
 
-static void ask_for_codings(nc_request *request, rider *one) {
+static void request_codings(nc_request *request, callback_state *one) {
     (void)one;
     request->accepts_codings = true;
 }
 
-static void ask_with_priority(nc_request *request, rider *one) {
+static void request_priority(nc_request *request, callback_state *one) {
     static size_t count;
     (void)one;
     request->priority = (nc_priority)(count++ % 3);
 }
 
-static void ask_over_unix_socket(nc_request *request, rider *one) {
+static void request_unix_socket(nc_request *request, callback_state *one) {
     request->unix_socket = nc_slice_of(one->on->socket);
 }
 
-static void ask_at_a_pace(nc_request *request, rider *one) {
-    ask_with_file(request, one);
+static void request_rate(nc_request *request, callback_state *one) {
+    request_file(request, one);
     request->limits.max_send_bytes_per_s = 10 * 1000 * 1000;
     request->limits.max_receive_bytes_per_s = 10 * 1000 * 1000;
 }
 
 /* --- the engine's options --- */
 
-static void arrange_jar(nc_engine_options *options, nc_trust_options *trust, stage *on) {
+static void arrange_jar(nc_engine_options *options, nc_trust_options *trust, feature_servers *on) {
     (void)trust;
     options->cookies = NC_COOKIES_FILE;
     options->cookie_file = nc_slice_of(on->jar);
 }
 
-static void arrange_identity(nc_engine_options *options, nc_trust_options *trust, stage *on) {
+static void arrange_identity(nc_engine_options *options, nc_trust_options *trust, feature_servers *on) {
     (void)options;
     trust->identity_file = nc_slice_of(on->certificate);
     trust->identity_key_file = nc_slice_of(on->key);
 }
 
-static void arrange_netrc(nc_engine_options *options, nc_trust_options *trust, stage *on) {
+static void arrange_netrc(nc_engine_options *options, nc_trust_options *trust, feature_servers *on) {
     (void)trust;
     options->uses_netrc = true;
     options->netrc_file = nc_slice_of(on->netrc);
 }
 
-static void arrange_memory(nc_engine_options *options, nc_trust_options *trust, stage *on) {
+static void arrange_memory(nc_engine_options *options, nc_trust_options *trust, feature_servers *on) {
     (void)trust;
     (void)on;
     options->uses_hsts = true;
     options->uses_alt_svc = true;
 }
 
-static void arrange_one_slot(nc_engine_options *options, nc_trust_options *trust, stage *on) {
+static void arrange_one_slot(nc_engine_options *options, nc_trust_options *trust, feature_servers *on) {
     (void)trust;
     (void)on;
     options->max_per_host = 1;
@@ -200,23 +200,23 @@ static void order_about(nc_engine *engine, const nc_transfer_id *ids) {
     nc_engine_set_suspended(engine, false);
 }
 
-/* --- how it ends --- */
+/* --- results --- */
 
-static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
-    rider *one = ctx;
+static nc_action on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    callback_state *one = ctx;
     nc_buf_append(&one->received, bytes);
     if (nc_buf_status(&one->received) != NC_OK) {
-        return NC_STOP;
+        return NC_ACTION_STOP;
     }
-    if (one->rests < 3) {
-        one->rests++;
+    if (one->pauses < 3) {
+        one->pauses++;
         nc_engine_resume(one->engine, id);
-        return NC_PAUSE;
+        return NC_ACTION_PAUSE;
     }
-    return NC_CONTINUE;
+    return NC_ACTION_CONTINUE;
 }
 
-static bool is_saved_whole(const scene *at) {
+static bool is_saved_whole(const feature_case *at) {
     static uint8_t bytes[PAGE_BYTES + 1];
     FILE *file = fopen(at->on->saved, "rb");
     if (file == NULL) {
@@ -228,7 +228,7 @@ static bool is_saved_whole(const scene *at) {
     return length == PAGE_BYTES && memcmp(bytes, at->on->page, PAGE_BYTES) == 0;
 }
 
-static bool is_whole(const scene *at, const rider *one) {
+static bool is_whole(const feature_case *at, const callback_state *one) {
     const nc_response *response = one->fetch.response;
     nc_slice body = at->reads ? nc_buf_slice(&one->received) : nc_response_body(response);
     if (nc_response_status(response) != 200) {
@@ -238,10 +238,10 @@ static bool is_whole(const scene *at, const rider *one) {
     if (at->is_saved) {
         return is_saved_whole(at);
     }
-    return nc_slice_is_equal(body, at->is_coded ? coded_text() : nc_slice_make(at->on->page, PAGE_BYTES));
+    return nc_slice_is_equal(body, at->is_coded ? encoded_text() : nc_slice_make(at->on->page, PAGE_BYTES));
 }
 
-static void check_end(const scene *at, const rider *one) {
+static void check_end(const feature_case *at, const callback_state *one) {
     nc_status status = one->fetch.status;
     at->on->ended[status]++;
     if (status == NC_OK && !is_whole(at, one)) {
@@ -253,7 +253,7 @@ static void check_end(const scene *at, const rider *one) {
 }
 
 /// A new file is either complete under its name or removed.
-static void check_directory(const scene *at) {
+static void check_directory(const feature_case *at) {
     DIR *directory = opendir(at->on->directory);
     assert_non_null(directory);
     for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
@@ -265,9 +265,9 @@ static void check_directory(const scene *at) {
     assert_int_equal(access(at->on->saved, F_OK), -1);
 }
 
-/* --- playing --- */
+/* --- runs --- */
 
-static bool submit(const scene *at, rider *one, nc_transfer_id *id) {
+static bool submit(const feature_case *at, callback_state *one, nc_transfer_id *id) {
     char url[TORTURE_URL_BYTES];
     nc_request request = {
         .url = torture_url(url, at->is_tls ? "https" : "http", at->is_tls ? at->on->tls : at->on->plain, at->path)};
@@ -279,37 +279,37 @@ static bool submit(const scene *at, rider *one, nc_transfer_id *id) {
     return nc_engine_submit(one->engine, &request, &sink, id, NULL) == NC_OK;
 }
 
-static void fetch_all(const scene *at, nc_engine *engine) {
-    rider riders[MAX_PARALLEL];
+static void fetch_all(const feature_case *at, nc_engine *engine) {
+    callback_state states[MAX_PARALLEL];
     bool is_accepted[MAX_PARALLEL] = {false};
     nc_transfer_id ids[MAX_PARALLEL] = {0};
     size_t parallel = at->parallel == 0 ? 1 : at->parallel;
     for (size_t i = 0; i < parallel; i++) {
-        riders[i] = (rider){.on = at->on, .engine = engine, .received = nc_buf_init(1 << 20)};
-        riders[i].fetch.keeps_response = true;
-        is_accepted[i] = submit(at, &riders[i], &ids[i]);
+        states[i] = (callback_state){.on = at->on, .engine = engine, .received = nc_buf_init(1 << 20)};
+        states[i].fetch.keeps_response = true;
+        is_accepted[i] = submit(at, &states[i], &ids[i]);
     }
     if (at->order != NULL) {
         at->order(engine, ids);
     }
     for (size_t i = 0; i < parallel; i++) {
-        if (is_accepted[i] && !torture_await(&riders[i].fetch, 1, TORTURE_PATIENCE_MS)) {
+        if (is_accepted[i] && !torture_await(&states[i].fetch, 1, TORTURE_PATIENCE_MS)) {
             fail_msg("%s: a transfer hangs after an allocation failed", at->name);
         }
     }
     assert_status(nc_engine_close(engine, CLOSE_MS), NC_OK);
     for (size_t i = 0; i < parallel; i++) {
-        assert_int_equal(riders[i].fetch.done_count, is_accepted[i] ? 1 : 0);
+        assert_int_equal(states[i].fetch.done_count, is_accepted[i] ? 1 : 0);
         if (is_accepted[i]) {
-            check_end(at, &riders[i]);
-            nc_response_release(riders[i].fetch.response);
+            check_end(at, &states[i]);
+            nc_response_release(states[i].fetch.response);
         }
-        nc_buf_deinit(&riders[i].received);
+        nc_buf_deinit(&states[i].received);
     }
 }
 
-static void play(void *ctx) {
-    scene *at = ctx;
+static void run_case(void *ctx) {
+    feature_case *at = ctx;
     nc_engine *engine = NULL;
     nc_trust *trust = NULL;
     nc_trust_options trusting = {.roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_server_ca_pem(at->on->tls))};
@@ -336,11 +336,11 @@ static void play(void *ctx) {
     check_directory(at);
 }
 
-static void torture(stage *on, scene at) {
+static void torture(feature_servers *on, feature_case at) {
     at.on = on;
     memset(on->ended, 0, sizeof on->ended);
-    // Once without a failure, for one-time allocations.
-    play(&at);
+    // Runs once without a failure, so that one-time allocations have been made.
+    run_case(&at);
     if (on->ended[NC_OK] != (at.parallel == 0 ? 1 : at.parallel)) {
         fail_msg("%s: does not even work with all the memory there is", at.name);
     }
@@ -348,7 +348,7 @@ static void torture(stage *on, scene at) {
     uint64_t rounds = torture_number("NETCORE_TORTURE_ROUNDS", 1);
     uint64_t points = 0;
     for (uint64_t round = 0; round < rounds; round++) {
-        points = each_allocation_failure(play, &at);
+        points = each_allocation_failure(run_case, &at);
         assert_true(points > 20);
     }
     on->points += points;
@@ -362,7 +362,7 @@ static void torture(stage *on, scene at) {
     print_message("\n");
 }
 
-/* --- the stage --- */
+/* --- servers and files --- */
 
 static void write_file(const char *path, nc_slice bytes) {
     FILE *file = fopen(path, "wb");
@@ -372,7 +372,7 @@ static void write_file(const char *path, nc_slice bytes) {
     assert_int_equal(chmod(path, 0600), 0);
 }
 
-static void name_files(stage *on) {
+static void name_files(feature_servers *on) {
     assert_non_null(mkdtemp(on->directory));
     const struct {
         char *path;
@@ -384,7 +384,7 @@ static void name_files(stage *on) {
     }
 }
 
-static void script(stage *on) {
+static void script(feature_servers *on) {
     const nct_reply page = {.pattern_length = PAGE_BYTES,
                             .chunk_bytes = 1500,
                             .headers = "Set-Cookie: b=2; Max-Age=1000\r\nStrict-Transport-Security: max-age=1000\r\n"
@@ -400,10 +400,10 @@ static void script(stage *on) {
         assert_int_equal(nct_server_script(servers[i], "/moved", &moved), 0);
         assert_int_equal(nct_server_script(servers[i], "/guarded", &guarded_page), 0);
     }
-    for (size_t i = 0; i < CODED_FORMATS; i++) {
+    for (size_t i = 0; i < ENCODED_FORMATS; i++) {
         char path[16];
         char headers[64];
-        coded_body body = coded_body_make(i);
+        encoded_body body = encoded_body_make(i);
         (void)snprintf(path, sizeof path, "/coded%zu", i);
         (void)snprintf(headers, sizeof headers, "Content-Encoding: %s\r\n", body.coding);
         const nct_reply coded = {
@@ -413,8 +413,8 @@ static void script(stage *on) {
     }
 }
 
-static void set(stage *on) {
-    *on = (stage){.directory = "/tmp/netcore-features-XXXXXX"};
+static void set(feature_servers *on) {
+    *on = (feature_servers){.directory = "/tmp/netcore-features-XXXXXX"};
     for (size_t i = 0; i < PAGE_BYTES; i++) {
         on->page[i] = (uint8_t)('a' + i % 26);
     }
@@ -435,7 +435,7 @@ static void set(stage *on) {
     script(on);
 }
 
-static void strike(stage *on) {
+static void stop_servers(feature_servers *on) {
     char bundle[PATH_BYTES];
     nct_proxy_stop(on->http_proxy);
     nct_proxy_stop(on->socks_proxy);
@@ -451,35 +451,35 @@ static void strike(stage *on) {
 }
 
 static void features__survive_any_failing_allocation(void **state) {
-    static stage on;
+    static feature_servers on;
     (void)state;
-    static const scene scenes[] = {
-        {.name = "pulled", .path = "/echo", .ask = ask_to_pull},
-        {.name = "pulled in chunks, redirected", .path = "/moved", .ask = ask_to_pull_chunks},
-        {.name = "file", .path = "/echo", .ask = ask_with_file},
-        {.name = "saved", .path = "/page", .ask = ask_to_save, .is_saved = true},
-        {.name = "digest", .path = "/secret", .ask = ask_by_digest, .refused_from = 0x075800},
-        {.name = "proxy", .path = "/page", .ask = ask_through_http},
-        {.name = "tunnel", .path = "/page", .ask = ask_through_http, .is_tls = true},
-        {.name = "SOCKS", .path = "/page", .ask = ask_through_socks},
+    static const feature_case scenes[] = {
+        {.name = "pulled", .path = "/echo", .ask = request_pull},
+        {.name = "pulled in chunks, redirected", .path = "/moved", .ask = request_chunks},
+        {.name = "file", .path = "/echo", .ask = request_file},
+        {.name = "saved", .path = "/page", .ask = request_save, .is_saved = true},
+        {.name = "digest", .path = "/secret", .ask = request_digest, .refused_from = 0x075800},
+        {.name = "proxy", .path = "/page", .ask = request_http_proxy},
+        {.name = "tunnel", .path = "/page", .ask = request_http_proxy, .is_tls = true},
+        {.name = "SOCKS", .path = "/page", .ask = request_socks},
         {.name = "identity", .path = "/page", .arrange = arrange_identity, .is_tls = true},
-        {.name = "gzip", .path = "/coded0", .ask = ask_for_codings, .is_coded = true},
-        {.name = "br", .path = "/coded3", .ask = ask_for_codings, .is_coded = true},
-        {.name = "zstd", .path = "/coded4", .ask = ask_for_codings, .is_coded = true},
-        {.name = "gzip with rests", .path = "/coded0", .ask = ask_for_codings, .is_coded = true, .reads = true},
-        {.name = "zstd with rests", .path = "/coded4", .ask = ask_for_codings, .is_coded = true, .reads = true},
+        {.name = "gzip", .path = "/coded0", .ask = request_codings, .is_coded = true},
+        {.name = "br", .path = "/coded3", .ask = request_codings, .is_coded = true},
+        {.name = "zstd", .path = "/coded4", .ask = request_codings, .is_coded = true},
+        {.name = "gzip with rests", .path = "/coded0", .ask = request_codings, .is_coded = true, .reads = true},
+        {.name = "zstd with rests", .path = "/coded4", .ask = request_codings, .is_coded = true, .reads = true},
         {.name = "trailers with rests", .path = "/page", .reads = true},
         {.name = "priorities",
          .path = "/page",
-         .ask = ask_with_priority,
+         .ask = request_priority,
          .arrange = arrange_one_slot,
          .order = order_about,
          .parallel = MAX_PARALLEL},
         {.name = "jar", .path = "/page", .arrange = arrange_jar},
         {.name = "netrc", .path = "/guarded", .arrange = arrange_netrc, .refused_from = 0x080000},
         {.name = "HSTS and Alt-Svc", .path = "/page", .arrange = arrange_memory, .is_tls = true},
-        {.name = "Unix socket", .path = "/page", .ask = ask_over_unix_socket},
-        {.name = "paced", .path = "/echo", .ask = ask_at_a_pace},
+        {.name = "Unix socket", .path = "/page", .ask = request_unix_socket},
+        {.name = "paced", .path = "/echo", .ask = request_rate},
     };
     set(&on);
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
@@ -487,7 +487,7 @@ static void features__survive_any_failing_allocation(void **state) {
     }
     print_message("%llu points of %zu features\n", (unsigned long long)on.points, sizeof scenes / sizeof scenes[0]);
     assert_true(on.points >= MIN_POINTS);
-    strike(&on);
+    stop_servers(&on);
 }
 
 int main(void) {

@@ -19,7 +19,7 @@ typedef struct command {
 } command;
 
 /// Records the open descriptors before the first engine: a test runner may have inherited some.
-static void note_known(command *child) {
+static void record_descriptors(command *child) {
     size_t count = 0;
     DIR *directory = opendir("/proc/self/fd");
     assert_non_null(directory);
@@ -54,7 +54,7 @@ static int run_child(command *child) {
     return WEXITSTATUS(status);
 }
 
-static nct_server *scripted_server(nct_identity identity) {
+static nct_server *scenario_server(nct_identity identity) {
     nct_server *server = torture_start(identity);
     // Each reply ends its connection, so that sockets are opened and closed continuously.
     const nct_reply page = {
@@ -65,15 +65,15 @@ static nct_server *scripted_server(nct_identity identity) {
     return server;
 }
 
-static void exec__during_transfers_hands_no_descriptor_on(void **state) {
+static void exec__during_transfers_inherits_no_descriptor(void **state) {
     static command child;
     char plain_url[TORTURE_URL_BYTES];
     char tls_url[TORTURE_URL_BYTES];
     torture_fetch fetch = {0};
     (void)state;
-    note_known(&child);
-    nct_server *plain = scripted_server(NCT_PLAIN);
-    nct_server *tls = scripted_server(NCT_TLS_VALID);
+    record_descriptors(&child);
+    nct_server *plain = scenario_server(NCT_PLAIN);
+    nct_server *tls = scenario_server(NCT_TLS_VALID);
     nc_trust *trust = torture_trust(tls);
     nc_engine *engine = torture_engine(&(nc_engine_options){.max_per_host = STALLED});
     nc_request first = {.url = torture_url(plain_url, "http", plain, "/stalled")};
@@ -97,12 +97,12 @@ static void exec__during_transfers_hands_no_descriptor_on(void **state) {
     nct_server_stop(tls);
 }
 
-/* --- a hundred of all kinds --- */
+/* --- a hundred transfers of five kinds --- */
 
 /// The kinds of the hundred transfers: each is one in five, and pauses in the middle.
 typedef enum kind { KIND_PLAIN, KIND_TLS, KIND_SAVED, KIND_UPLOAD, KIND_SAVED_TLS } kind;
 
-typedef struct crowd {
+typedef struct mixed_transfers {
     nct_server *plain;
     nct_server *tls;
     nc_trust *trust;
@@ -111,17 +111,17 @@ typedef struct crowd {
     char directory[64];
     char upload_path[PATH_BYTES];
     char jar_path[PATH_BYTES];
-} crowd;
+} mixed_transfers;
 
 static bool is_saved(kind of) {
     return of == KIND_SAVED || of == KIND_SAVED_TLS;
 }
 
-static void saved_path(const crowd *all, size_t number, char *path) {
+static void saved_path(const mixed_transfers *all, size_t number, char *path) {
     (void)snprintf(path, PATH_BYTES, "%s/saved-%zu", all->directory, number);
 }
 
-static void submit_one(crowd *all, size_t number) {
+static void submit_one(mixed_transfers *all, size_t number) {
     char url[TORTURE_URL_BYTES];
     char path[PATH_BYTES];
     kind of = (kind)(number % KINDS);
@@ -140,14 +140,14 @@ static void submit_one(crowd *all, size_t number) {
     (void)torture_submit(all->engine, &request, &all->fetches[number]);
 }
 
-static void begin_crowd(crowd *all) {
+static void begin_crowd(mixed_transfers *all) {
     const nct_reply stalled = {.pattern_length = PAGE_BYTES,
                                .headers = "Set-Cookie: a=1; Max-Age=1000\r\n",
                                .is_cut = true,
                                .cut_after = 9000,
                                .ending = NCT_STALL};
     const nct_reply upload = {.pattern_length = PAGE_BYTES, .early = NCT_EARLY_STOP, .is_cut = true};
-    *all = (crowd){.directory = "/tmp/netcore-fork-XXXXXX"};
+    *all = (mixed_transfers){.directory = "/tmp/netcore-fork-XXXXXX"};
     assert_non_null(mkdtemp(all->directory));
     (void)snprintf(all->upload_path, PATH_BYTES, "%s/upload", all->directory);
     (void)snprintf(all->jar_path, PATH_BYTES, "%s/jar", all->directory);
@@ -182,7 +182,7 @@ static bool is_saved_pattern(const char *path) {
 }
 
 /// Resumes them: all complete with the correct bytes.
-static void end_crowd(crowd *all) {
+static void end_crowd(mixed_transfers *all) {
     nct_server_release_stalled(all->plain);
     nct_server_release_stalled(all->tls);
     for (size_t i = 0; i < MIXED; i++) {
@@ -207,11 +207,11 @@ static void end_crowd(crowd *all) {
     assert_int_equal(rmdir(all->directory), 0);
 }
 
-static void exec__during_100_transfers_of_all_kinds_hands_no_descriptor_on(void **state) {
+static void exec__during_100_transfers_of_all_kinds_inherits_no_descriptor(void **state) {
     static command child;
-    static crowd all;
+    static mixed_transfers all;
     (void)state;
-    note_known(&child);
+    record_descriptors(&child);
     begin_crowd(&all);
     for (size_t i = 0; i < 5; i++) {
         assert_true(run_child(&child) <= 2 * LANES);
@@ -238,8 +238,8 @@ const char *__tsan_default_options(void) {
 #endif
 
 /// The child's exit handler would wait for loops that it lacks, on mutexes that are never unlocked.
-static void fork__of_children_that_exit_leaves_100_transfers_whole_regression_1(void **state) {
-    static crowd all;
+static void fork__of_children_that_exit_does_not_disturb_100_transfers_regression_1(void **state) {
+    static mixed_transfers all;
     (void)state;
     begin_crowd(&all);
     uint64_t began_ms = torture_now_ms();
@@ -266,45 +266,45 @@ static void fork__of_children_that_exit_leaves_100_transfers_whole_regression_1(
 /* --- short-lived sockets --- */
 
 /// Submits again inside on_done, so that sockets are opened and closed continuously.
-typedef struct carousel {
+typedef struct resubmitter {
     nc_engine *engine;
     nc_request request;
     nc_sink sink;
     torture_fetch fetch;
     atomic_bool is_over;
-} carousel;
+} resubmitter;
 
-static void turn(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
-    carousel *ride = ctx;
+static void submit_again(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
+    resubmitter *loop = ctx;
     nc_transfer_id next;
-    nc_sink inner = torture_sink(&ride->fetch);
+    nc_sink inner = torture_sink(&loop->fetch);
     if (error->status != NC_OK) {
         print_error("%s: %s\n", nc_status_name(error->status), error->message);
     }
-    if (atomic_load(&ride->is_over) || error->status != NC_OK ||
-        nc_engine_submit(ride->engine, &ride->request, &ride->sink, &next, NULL) != NC_OK) {
+    if (atomic_load(&loop->is_over) || error->status != NC_OK ||
+        nc_engine_submit(loop->engine, &loop->request, &loop->sink, &next, NULL) != NC_OK) {
         inner.on_done(inner.ctx, id, response, error);
     }
 }
 
-static void exec__while_sockets_open_and_close_hands_no_descriptor_on(void **state) {
+static void exec__while_sockets_open_and_close_inherits_no_descriptor(void **state) {
     static command child;
     char url[TORTURE_URL_BYTES];
-    carousel ride = {.engine = NULL};
+    resubmitter loop = {.engine = NULL};
     nc_transfer_id id;
     (void)state;
-    note_known(&child);
-    nct_server *server = scripted_server(NCT_TLS_VALID);
+    record_descriptors(&child);
+    nct_server *server = scenario_server(NCT_TLS_VALID);
     nc_trust *trust = torture_trust(server);
-    ride.engine = torture_engine(&(nc_engine_options){.max_per_host = BUSY});
-    ride.request = (nc_request){.url = torture_url(url, "https", server, "/page"), .trust = trust};
-    ride.sink = (nc_sink){.ctx = &ride, .on_done = turn};
+    loop.engine = torture_engine(&(nc_engine_options){.max_per_host = BUSY});
+    loop.request = (nc_request){.url = torture_url(url, "https", server, "/page"), .trust = trust};
+    loop.sink = (nc_sink){.ctx = &loop, .on_done = submit_again};
     for (size_t i = 0; i < BUSY; i++) {
-        assert_status(nc_engine_submit(ride.engine, &ride.request, &ride.sink, &id, NULL), NC_OK);
+        assert_status(nc_engine_submit(loop.engine, &loop.request, &loop.sink, &id, NULL), NC_OK);
     }
     assert_true(nct_server_wait_for_requests(server, BUSY, TORTURE_PATIENCE_MS));
-    // On a busy machine children are quicker than handshakes: go on until there were more connections than children
-    // are asked for.
+    // On a busy machine children are quicker than handshakes. So the test continues until there were more connections
+    // than required children.
     size_t children = 0;
     size_t connections = 0;
     while (children < CHILDREN || connections <= CHILDREN) {
@@ -312,11 +312,11 @@ static void exec__while_sockets_open_and_close_hands_no_descriptor_on(void **sta
         children++;
         connections = nct_server_connection_count(server);
     }
-    atomic_store(&ride.is_over, true);
-    assert_true(torture_await(&ride.fetch, BUSY, TORTURE_PATIENCE_MS));
-    assert_int_equal(ride.fetch.ok_count, BUSY);
+    atomic_store(&loop.is_over, true);
+    assert_true(torture_await(&loop.fetch, BUSY, TORTURE_PATIENCE_MS));
+    assert_int_equal(loop.fetch.ok_count, BUSY);
     print_message("%zu children during %zu connections\n", children, connections);
-    assert_status(nc_engine_close(ride.engine, TORTURE_PATIENCE_MS), NC_OK);
+    assert_status(nc_engine_close(loop.engine, TORTURE_PATIENCE_MS), NC_OK);
     nc_trust_release(trust);
     nct_server_stop(server);
 }
@@ -324,10 +324,10 @@ static void exec__while_sockets_open_and_close_hands_no_descriptor_on(void **sta
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(exec__during_transfers_hands_no_descriptor_on),
-        harness_case(exec__during_100_transfers_of_all_kinds_hands_no_descriptor_on),
-        harness_case(fork__of_children_that_exit_leaves_100_transfers_whole_regression_1),
-        harness_case(exec__while_sockets_open_and_close_hands_no_descriptor_on),
+        harness_case(exec__during_transfers_inherits_no_descriptor),
+        harness_case(exec__during_100_transfers_of_all_kinds_inherits_no_descriptor),
+        harness_case(fork__of_children_that_exit_does_not_disturb_100_transfers_regression_1),
+        harness_case(exec__while_sockets_open_and_close_inherits_no_descriptor),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

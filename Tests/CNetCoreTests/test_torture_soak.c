@@ -45,21 +45,21 @@ static const struct {
 struct soak;
 
 /// One of the concurrent requests. It restarts when it ends.
-typedef struct rider {
+typedef struct request_slot {
     struct soak *soak;
     kind kind;
     size_t received;
     size_t sent;
     uint32_t rests;
-} rider;
+} request_slot;
 
 typedef struct soak {
     const serving *servers;
     nc_engine *engine;
     uint64_t seed;
     size_t count;
-    size_t begun; // started by the loop, after the first few
-    rider riders[OUTSTANDING];
+    size_t begun; // requests started so far; all except the first few by the loop thread
+    request_slot slots[OUTSTANDING];
     uint8_t upload[UPLOAD_BYTES];
     char urls[KIND_COUNT][TORTURE_URL_BYTES];
     size_t of_kind[KIND_COUNT];
@@ -67,12 +67,12 @@ typedef struct soak {
     torture_fetch all;
 } soak;
 
-static void begin(soak *at, rider *one);
+static void begin(soak *at, request_slot *one);
 
 /* --- callbacks on the loop thread --- */
 
 static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacity, size_t *filled) {
-    rider *one = ctx;
+    request_slot *one = ctx;
     size_t left = UPLOAD_BYTES - one->sent;
     (void)id;
     *filled = left < capacity ? left : capacity;
@@ -81,22 +81,22 @@ static nc_pull pull(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t capacit
     return left == *filled ? NC_PULL_END : NC_PULL_MORE;
 }
 
-static nc_verdict on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
-    rider *one = ctx;
+static nc_action on_body(void *ctx, nc_transfer_id id, nc_slice bytes) {
+    request_slot *one = ctx;
     one->received += bytes.length;
     if (one->kind == KIND_CANCEL) {
         nc_engine_cancel(one->soak->engine, id);
-        return NC_CONTINUE;
+        return NC_ACTION_CONTINUE;
     }
     if (one->rests < 2) {
         one->rests++;
         nc_engine_resume(one->soak->engine, id);
-        return NC_PAUSE;
+        return NC_ACTION_PAUSE;
     }
-    return NC_CONTINUE;
+    return NC_ACTION_CONTINUE;
 }
 
-static bool is_right(const rider *one, nc_response *response, nc_status status) {
+static bool is_right(const request_slot *one, nc_response *response, nc_status status) {
     nc_slice body = nc_response_body(response);
     if (one->kind == KIND_CANCEL) {
         return status == NC_ERR_CANCELLED;
@@ -109,7 +109,7 @@ static bool is_right(const rider *one, nc_response *response, nc_status status) 
     case KIND_PULLED:
         return nc_slice_is_equal(body, nc_slice_make(one->soak->upload, UPLOAD_BYTES));
     case KIND_ZIPPED:
-        return nc_slice_is_equal(body, coded_text());
+        return nc_slice_is_equal(body, encoded_text());
     case KIND_STREAM:
         return one->received == 30000;
     default:
@@ -118,7 +118,7 @@ static bool is_right(const rider *one, nc_response *response, nc_status status) 
 }
 
 static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
-    rider *one = ctx;
+    request_slot *one = ctx;
     soak *at = one->soak;
     if (!is_right(one, response, error->status)) {
         at->wrong_count++;
@@ -143,8 +143,8 @@ static kind choose(const soak *at) {
     return chosen;
 }
 
-static void begin(soak *at, rider *one) {
-    *one = (rider){.soak = at, .kind = choose(at)};
+static void begin(soak *at, request_slot *one) {
+    *one = (request_slot){.soak = at, .kind = choose(at)};
     at->begun++;
     at->of_kind[one->kind]++;
     bool reads = one->kind == KIND_STREAM || one->kind == KIND_CANCEL;
@@ -176,11 +176,11 @@ static size_t resident_kib(void) {
 }
 
 /// Runs until `at->count` requests have ended and nothing is in flight.
-static void ride(soak *at) {
-    size_t free_riders = at->count - at->begun < OUTSTANDING ? at->count - at->begun : OUTSTANDING;
+static void run_step(soak *at) {
+    size_t first_count = at->count - at->begun < OUTSTANDING ? at->count - at->begun : OUTSTANDING;
     nc_engine_set_suspended(at->engine, true); // after its resumption only the loop starts more
-    for (size_t i = 0; i < free_riders; i++) {
-        begin(at, &at->riders[i]);
+    for (size_t i = 0; i < first_count; i++) {
+        begin(at, &at->slots[i]);
     }
     nc_engine_set_suspended(at->engine, false);
     assert_true(torture_await(&at->all, at->count, STEP_MS));
@@ -200,12 +200,12 @@ static size_t median(const size_t *weighings) {
 }
 
 /// Runs all steps. Returns the resident memory at about a tenth of the way, and in the last tenth.
-static void ride_all(soak *at, size_t total, size_t *early_kib, size_t *late_kib) {
+static void run_all_steps(soak *at, size_t total, size_t *early_kib, size_t *late_kib) {
     size_t weighings[STEPS];
     uint64_t began_ms = torture_now_ms();
     for (size_t step = 0; step < STEPS; step++) {
         at->count = total * (step + 1) / STEPS;
-        ride(at);
+        run_step(at);
         size_t raw_kib = resident_kib();
         (void)malloc_trim(0);
         weighings[step] = resident_kib();
@@ -239,7 +239,7 @@ static void soak__loses_neither_memory_nor_descriptors(void **state) {
     }
     at.engine = torture_engine(&(nc_engine_options){
         .trust = servers.trust, .max_per_host = OUTSTANDING, .max_idle_connections = IDLE_CONNECTIONS});
-    ride_all(&at, total, &early_kib, &late_kib);
+    run_all_steps(&at, total, &early_kib, &late_kib);
     assert_status(nc_engine_close(at.engine, CLOSE_MS), NC_OK);
     assert_int_equal(at.wrong_count, 0);
     assert_int_equal(at.all.done_count, at.count);

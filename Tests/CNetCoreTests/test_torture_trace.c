@@ -1,4 +1,4 @@
-/// Some scenario passes every point of the trace table, and a cancel at any point ends a transfer once.
+/// Every point of the trace table is passed by some scenario. A cancel at any point ends a transfer exactly once.
 #include "torture.h"
 
 #include <netcore/transfers.h>
@@ -90,7 +90,7 @@ static void pause_and_save(nc_engine *engine, nct_server *server) {
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void trace__has_no_point_that_is_never_passed(void **state) {
+static void trace__every_point_is_passed_by_some_scenario(void **state) {
     static uint8_t upload[UPLOAD_BYTES];
     (void)state;
     torture_gate drained = TORTURE_GATE_INIT;
@@ -140,49 +140,50 @@ static void trace__has_no_point_that_is_never_passed(void **state) {
 
 /* --- a cancel at every point --- */
 
-typedef struct ambush {
+typedef struct cancel_point {
     nc_engine *_Atomic engine;
     _Atomic nc_transfer_id id;
     atomic_size_t event_count;
-    size_t strikes_at;
-    _Atomic nc_trace_point struck;
-} ambush;
+    size_t cancels_at;
+    _Atomic nc_trace_point cancelled_at;
+} cancel_point;
 
 static void cancel_at_event(void *ctx, nc_trace_point point, nc_transfer_id id) {
-    ambush *trap = ctx;
+    cancel_point *target = ctx;
     if (id != 0) {
-        atomic_store(&trap->id, id);
+        atomic_store(&target->id, id);
     }
-    if (atomic_fetch_add(&trap->event_count, 1) + 1 != trap->strikes_at) {
+    if (atomic_fetch_add(&target->event_count, 1) + 1 != target->cancels_at) {
         return;
     }
-    nc_engine *engine = atomic_load(&trap->engine);
-    trap->struck = point;
-    // Before the engine's creator has the pointer there is nothing to cancel.
+    nc_engine *engine = atomic_load(&target->engine);
+    target->cancelled_at = point;
+    // Until nc_engine_new() returns, there is no transfer to cancel.
     if (engine != NULL) {
-        nc_engine_cancel(engine, atomic_load(&trap->id));
+        nc_engine_cancel(engine, atomic_load(&target->id));
     }
 }
 
 /// One run; returns how many events it saw, and how it ended.
-static size_t run_once(const nct_server *server, nc_trust *trust, size_t strikes_at, nc_status *ended) {
+static size_t run_once(const nct_server *server, nc_trust *trust, size_t cancels_at, nc_status *ended) {
     static uint8_t upload[UPLOAD_BYTES];
     char url[TORTURE_URL_BYTES];
-    ambush trap = {.strikes_at = strikes_at, .struck = NC_TRACE_COUNT};
+    cancel_point target = {.cancels_at = cancels_at, .cancelled_at = NC_TRACE_COUNT};
     torture_fetch fetch = {.keeps_response = true};
     nc_request request = {
         .method = nc_slice_of("POST"),
         .url = torture_url(url, "https", server, "/moved"),
         .body = nc_slice_make(upload, sizeof upload),
     };
-    nc_engine *engine = torture_engine(&(nc_engine_options){.trust = trust, .trace = {&trap, cancel_at_event}});
-    atomic_store(&trap.engine, engine);
+    nc_engine *engine = torture_engine(&(nc_engine_options){.trust = trust, .trace = {&target, cancel_at_event}});
+    atomic_store(&target.engine, engine);
     (void)torture_submit(engine, &request, &fetch);
     if (!torture_await(&fetch, 1, TORTURE_PATIENCE_MS)) {
-        fail_msg("a cancel at event %zu (%s) hangs", strikes_at, nc_trace_name(trap.struck));
+        fail_msg("a cancel at event %zu (%s) hangs", cancels_at, nc_trace_name(target.cancelled_at));
     }
     if (nc_engine_close(engine, CLOSE_MS) != NC_OK) {
-        fail_msg("after a cancel at event %zu (%s) the engine does not close", strikes_at, nc_trace_name(trap.struck));
+        fail_msg("after a cancel at event %zu (%s) the engine does not close", cancels_at,
+                 nc_trace_name(target.cancelled_at));
     }
     nc_status status = fetch.status;
     bool is_right = status == NC_ERR_CANCELLED || (status == NC_OK && nc_response_status(fetch.response) == 200 &&
@@ -190,11 +191,11 @@ static size_t run_once(const nct_server *server, nc_trust *trust, size_t strikes
                                                    harness_is_pattern(nc_response_body(fetch.response), REPLY_BYTES));
     nc_response_release(fetch.response);
     if (atomic_load(&fetch.done_count) != 1 || !is_right) {
-        fail_msg("a cancel at event %zu (%s): %zu ends, the last with %s", strikes_at, nc_trace_name(trap.struck),
-                 atomic_load(&fetch.done_count), nc_status_name(status));
+        fail_msg("a cancel at event %zu (%s): %zu ends, the last with %s", cancels_at,
+                 nc_trace_name(target.cancelled_at), atomic_load(&fetch.done_count), nc_status_name(status));
     }
     *ended = status;
-    return atomic_load(&trap.event_count);
+    return atomic_load(&target.event_count);
 }
 
 static void cancel__at_any_trace_point_ends_a_transfer_once(void **state) {
@@ -224,7 +225,7 @@ static void cancel__at_any_trace_point_ends_a_transfer_once(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(trace__has_no_point_that_is_never_passed),
+        harness_case(trace__every_point_is_passed_by_some_scenario),
         harness_case(cancel__at_any_trace_point_ends_a_transfer_once),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

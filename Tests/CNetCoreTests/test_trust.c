@@ -16,7 +16,7 @@ static nc_trust *make(nc_trust_options options) {
     return trust;
 }
 
-static void trust__equal_policies_are_those_that_decide_alike(void **state) {
+static void trust__policies_with_the_same_decisions_are_equal(void **state) {
     const nc_trust_options options[] = {
         {0},
         {.accepts_anything = true},
@@ -59,7 +59,7 @@ static void trust__equal_policies_are_those_that_decide_alike(void **state) {
     nc_trust_release(NULL);
 }
 
-static void trust__copies_what_it_is_made_from(void **state) {
+static void trust__copies_its_options(void **state) {
     char path[] = "/some/path";
     (void)state;
     guarded pem = guarded_copy(nc_slice_of("some bytes"));
@@ -80,7 +80,7 @@ static void trust__copies_what_it_is_made_from(void **state) {
     nc_trust_release(same_bytes);
 }
 
-static void trust__copies_the_identity_it_is_made_from(void **state) {
+static void trust__copies_its_identity(void **state) {
     guarded path = guarded_copy(nc_slice_of("/certificate"));
     guarded key_path = guarded_copy(nc_slice_of("/key"));
     guarded password = guarded_copy(nc_slice_of("secret"));
@@ -97,7 +97,7 @@ static void trust__copies_the_identity_it_is_made_from(void **state) {
     nc_trust_release(trust);
 }
 
-static void trust__without_identity_is_otherwise_equal(void **state) {
+static void trust__a_copy_without_identity_is_otherwise_equal(void **state) {
     const nc_trust_options plain = {.roots = NC_ROOTS_BYTES,
                                     .ca_pem = nc_slice_of("authorities"),
                                     .min_version = NC_TLS_1_3,
@@ -113,7 +113,7 @@ static void trust__without_identity_is_otherwise_equal(void **state) {
     assert_false(nc_trust_has_identity(without));
     assert_false(nc_trust_is_equal(with, without));
     assert_true(nc_trust_is_equal(without, expected));
-    // It outlives the policy that it came from.
+    // The identity outlives the policy that it was taken from.
     nc_trust_release(with);
     assert_slice_equals(without->options.ca_pem, "authorities");
     nc_trust *again = nc_trust_without_identity(without);
@@ -123,7 +123,7 @@ static void trust__without_identity_is_otherwise_equal(void **state) {
     nc_trust_release(expected);
 }
 
-static void trust__refuses_options_that_contradict_each_other(void **state) {
+static void trust__rejects_contradictory_options(void **state) {
     static char text[NC_TRUST_MAX_PEM_BYTES + 1];
     const nc_trust_options cases[] = {
         {.roots = (nc_roots)9},
@@ -177,7 +177,7 @@ static bool leaves_standard_input_alone(const nc_trust *trust) {
     return is_refused && ioctl(0, FIONREAD, &waiting) == 0 && waiting == 2;
 }
 
-static void trust__asks_nobody_for_a_pass_phrase_regression_1(void **state) {
+static void trust__never_prompts_for_a_pass_phrase_regression_1(void **state) {
     int code = -1;
     nc_trust *trust = make((nc_trust_options){.roots = NC_ROOTS_BYTES,
                                               .ca_pem = nc_slice_of("-----BEGIN CERTIFICATE-----\n"
@@ -208,7 +208,7 @@ static void make_and_release(void *ctx) {
     nc_trust_release(trust);
 }
 
-static void trust__survives_every_failed_allocation(void **state) {
+static void trust__survives_each_allocation_failure(void **state) {
     (void)state;
     assert_true(each_allocation_failure(make_and_release, NULL) > 0);
 }
@@ -216,13 +216,13 @@ static void trust__survives_every_failed_allocation(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(trust__equal_policies_are_those_that_decide_alike),
-        harness_case(trust__copies_what_it_is_made_from),
-        harness_case(trust__copies_the_identity_it_is_made_from),
-        harness_case(trust__without_identity_is_otherwise_equal),
-        harness_case(trust__refuses_options_that_contradict_each_other),
-        harness_case(trust__asks_nobody_for_a_pass_phrase_regression_1),
-        harness_case(trust__survives_every_failed_allocation),
+        harness_case(trust__policies_with_the_same_decisions_are_equal),
+        harness_case(trust__copies_its_options),
+        harness_case(trust__copies_its_identity),
+        harness_case(trust__a_copy_without_identity_is_otherwise_equal),
+        harness_case(trust__rejects_contradictory_options),
+        harness_case(trust__never_prompts_for_a_pass_phrase_regression_1),
+        harness_case(trust__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -47,52 +47,52 @@ static const row rows[] = {
     {NULL, "permitted;DNS:a.org,permitted;DNS:example.com", NULL, "DNS:*.example.com", "bar.example.com", true},
 };
 
-static void constrain(forged_wish *wish, const char *constraints, char text[200]) {
+static void constrain(custom_certificate *wish, const char *constraints, char text[200]) {
     if (constraints != NULL) {
         (void)snprintf(text, 200, "critical,%s", constraints);
-        wish->extensions[0] = (forged_extension){"nameConstraints", text};
+        wish->extensions[0] = (custom_extension){"nameConstraints", text};
     }
 }
 
-static void constraints__hold_for_all_that_a_star_covers(void **state) {
+static void constraints__apply_to_every_name_that_a_wildcard_covers(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         char texts[3][200];
-        forged_wish wishes[4] = {{.extensions = {{"subjectAltName", rows[i].names}}}};
-        forged_chain chain;
-        constrain(&wishes[1], rows[i].lower, texts[0]);
-        constrain(&wishes[2], rows[i].upper, texts[1]);
-        constrain(&wishes[3], rows[i].root, texts[2]);
-        forged_make(&chain, wishes, 4);
-        nc_trust_verdict verdict = forged_judge(&chain, rows[i].host, NULL);
-        if ((verdict.status == NC_OK) != rows[i].is_allowed) {
-            fail_msg("row %zu, %s: %s", i, rows[i].names, verdict.message);
+        custom_certificate certificates[4] = {{.extensions = {{"subjectAltName", rows[i].names}}}};
+        custom_chain chain;
+        constrain(&certificates[1], rows[i].lower, texts[0]);
+        constrain(&certificates[2], rows[i].upper, texts[1]);
+        constrain(&certificates[3], rows[i].root, texts[2]);
+        custom_chain_make(&chain, certificates, 4);
+        nc_trust_result result = custom_chain_evaluate(&chain, rows[i].host, NULL);
+        if ((result.status == NC_OK) != rows[i].is_allowed) {
+            fail_msg("row %zu, %s: %s", i, rows[i].names, result.message);
         }
-        bool is_violation = verdict.native_code == X509_V_ERR_EXCLUDED_VIOLATION ||
-                            verdict.native_code == X509_V_ERR_PERMITTED_VIOLATION;
-        assert_true(rows[i].is_allowed || (is_violation && verdict.status == NC_ERR_TLS_CERTIFICATE));
-        forged_free(&chain);
+        bool is_violation =
+            result.native_code == X509_V_ERR_EXCLUDED_VIOLATION || result.native_code == X509_V_ERR_PERMITTED_VIOLATION;
+        assert_true(rows[i].is_allowed || (is_violation && result.status == NC_ERR_TLS_CERTIFICATE));
+        custom_chain_free(&chain);
     }
 }
 
-static void constraints__of_a_root_hold_for_the_leaf_below_it(void **state) {
+static void constraints__of_a_root_apply_to_its_leaf(void **state) {
     (void)state;
-    const forged_wish wishes[] = {
+    const custom_certificate certificates[] = {
         {.extensions = {{"subjectAltName", "DNS:*.example.com"}}},
         {.extensions = {{"nameConstraints", "critical,excluded;DNS:bar.example.com"}}},
     };
-    forged_chain chain;
-    forged_make(&chain, wishes, 2);
-    assert_status(forged_judge(&chain, "bar.example.com", NULL).status, NC_ERR_TLS_CERTIFICATE);
-    assert_status(forged_judge(&chain, "foo.example.com", NULL).status, NC_ERR_TLS_CERTIFICATE);
-    forged_free(&chain);
+    custom_chain chain;
+    custom_chain_make(&chain, certificates, 2);
+    assert_status(custom_chain_evaluate(&chain, "bar.example.com", NULL).status, NC_ERR_TLS_CERTIFICATE);
+    assert_status(custom_chain_evaluate(&chain, "foo.example.com", NULL).status, NC_ERR_TLS_CERTIFICATE);
+    custom_chain_free(&chain);
 }
 
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(constraints__hold_for_all_that_a_star_covers),
-        harness_case(constraints__of_a_root_hold_for_the_leaf_below_it),
+        harness_case(constraints__apply_to_every_name_that_a_wildcard_covers),
+        harness_case(constraints__of_a_root_apply_to_its_leaf),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /// Returns a certificate's public key in DER; free it with free().
-static uint8_t *key_der(const nct_made *made, size_t *length) {
-    BIO *bio = BIO_new_mem_buf(nct_made_public_pem(made), -1);
+static uint8_t *key_der(const nct_test_certificate *made, size_t *length) {
+    BIO *bio = BIO_new_mem_buf(nct_test_certificate_public_pem(made), -1);
     EVP_PKEY *key = PEM_read_bio_PUBKEY(bio, NULL, NULL, NULL);
     int bytes = i2d_PUBKEY(key, NULL);
     assert_true(bytes > 0);
@@ -28,7 +28,7 @@ static uint8_t *key_der(const nct_made *made, size_t *length) {
     return out;
 }
 
-static void edges__a_key_in_der_is_a_pin_and_nothing_may_follow_it(void **state) {
+static void edges__a_der_key_is_a_pin_unless_bytes_follow_it(void **state) {
     family f;
     nc_error err;
     size_t length = 0;
@@ -40,7 +40,7 @@ static void edges__a_key_in_der_is_a_pin_and_nothing_may_follow_it(void **state)
     assert_status(nc_pin_list_add_bytes(&list, nc_slice_make(key, length), NC_PIN_PUBLIC_KEY, "bytes", &err), NC_OK);
     assert_int_equal(list.count, 1);
     nc_pin_format(text, list.pins[0].digest);
-    assert_string_equal(text, nct_made_pin(f.leaf));
+    assert_string_equal(text, nct_test_certificate_pin(f.leaf));
     assert_status(nc_pin_list_add_bytes(&list, nc_slice_make(key, length + 1), NC_PIN_PUBLIC_KEY, "bytes", &err),
                   NC_ERR_BAD_PIN);
     assert_int_equal(list.count, 1);
@@ -49,7 +49,7 @@ static void edges__a_key_in_der_is_a_pin_and_nothing_may_follow_it(void **state)
     family_free(&f);
 }
 
-static void edges__a_file_that_gives_no_pins_says_why(void **state) {
+static void edges__a_file_without_pins_is_explained(void **state) {
     char path[] = "/tmp/netcore-edges-XXXXXX";
     static const char block[64 * 1024];
     nc_pin_list list = {0};
@@ -69,7 +69,7 @@ static void edges__a_file_that_gives_no_pins_says_why(void **state) {
     nc_pin_list_deinit(&list);
 }
 
-static void edges__pins_have_an_order(void **state) {
+static void edges__pins_are_sorted(void **state) {
     family f;
     (void)state;
     family_make(&f);
@@ -92,7 +92,7 @@ static void edges__pins_have_an_order(void **state) {
     family_free(&f);
 }
 
-static void edges__a_chain_is_read_whole_or_not_at_all(void **state) {
+static void edges__a_chain_is_read_completely_or_rejected(void **state) {
     family f;
     nc_certificates *read = NULL;
     nc_error err;
@@ -100,7 +100,7 @@ static void edges__a_chain_is_read_whole_or_not_at_all(void **state) {
     family_make(&f);
     char text[8192];
     (void)snprintf(text, sizeof text, "%s-----BEGIN CERTIFICATE-----\n****\n-----END CERTIFICATE-----\n",
-                   nct_made_pem(f.leaf));
+                   nct_test_certificate_pem(f.leaf));
     assert_status(nc_certificates_read(&read, nc_slice_of(text), &err), NC_ERR_TLS_CERTIFICATE);
     assert_non_null(strstr(err.message, "block 2 of the chain cannot be read"));
     assert_status(nc_certificates_read(&read, nc_slice_make("", 0), &err), NC_ERR_TLS_CERTIFICATE);
@@ -114,21 +114,21 @@ static void edges__a_chain_is_read_whole_or_not_at_all(void **state) {
     family_free(&f);
 }
 
-static void edges__a_question_that_cannot_be_judged_is_an_error_with_a_line(void **state) {
+static void edges__an_evaluation_that_cannot_run_is_an_error_with_a_message(void **state) {
     family f;
     nc_error err = {0};
-    nc_trust_verdict verdict;
+    nc_trust_result result;
     (void)state;
     family_make(&f);
     nc_trust *trust =
         family_trust(&(nc_trust_options){.roots = NC_ROOTS_FILE, .ca_file = nc_slice_of("/nowhere/authorities.pem")});
     nc_trust_question question = {
-        .chain = nc_slice_of(nct_made_pem(f.leaf)), .host = nc_slice_of("localhost"), .at_s = family_now()};
-    nc_status status = nc_trust_evaluate(&verdict, trust, &question, &err);
+        .chain = nc_slice_of(nct_test_certificate_pem(f.leaf)), .host = nc_slice_of("localhost"), .at_s = family_now()};
+    nc_status status = nc_trust_evaluate(&result, trust, &question, &err);
     assert_status(status, NC_ERR_TLS_ROOTS);
     assert_int_equal(err.status, status);
     assert_true(err.message[0] != '\0');
-    assert_int_equal(nc_trust_evaluate(&verdict, trust, &question, NULL), status);
+    assert_int_equal(nc_trust_evaluate(&result, trust, &question, NULL), status);
     nc_trust_release(trust);
     family_free(&f);
 }
@@ -149,23 +149,23 @@ static void read_certificates(void *ctx) {
     nc_certificates_free(read);
 }
 
-static void edges__a_certificate_is_told_whole_or_not_at_all(void **state) {
+static void edges__a_certificate_is_described_completely_or_rejected(void **state) {
     family f;
     (void)state;
     family_make(&f);
-    nc_slice chain = nc_slice_of(nct_made_pem(f.leaf));
+    nc_slice chain = nc_slice_of(nct_test_certificate_pem(f.leaf));
     assert_true(each_allocation_failure(read_certificates, &chain) > 3);
     family_free(&f);
 }
 
 /* --- without TLS --- */
 
-static void edges__a_wider_rule_of_nothing_does_not_open_a_pinned_host_regression_2(void **state) {
+static void edges__a_wider_rule_without_pins_does_not_unpin_a_host_regression_2(void **state) {
     const nc_slice pin = nc_slice_of("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=");
     const struct {
         const char *pinned;
         const char *open;
-        bool reports_only; // of the second rule, instead of mode none
+        bool reports_only; // the second rule only reports; otherwise its mode is none
         uint16_t port;
         bool is_forbidden;
     } cases[] = {
@@ -204,7 +204,7 @@ static void edges__a_wider_rule_of_nothing_does_not_open_a_pinned_host_regressio
 
 /* --- the name of a rule without pins --- */
 
-static void edges__a_rule_is_named_by_its_hosts_and_no_byte_behind_them(void **state) {
+static void edges__messages_name_a_rule_by_its_hosts_without_reading_past_them(void **state) {
     char hosts[160];
     char expected[256];
     nc_trust *trust = NULL;
@@ -218,7 +218,8 @@ static void edges__a_rule_is_named_by_its_hosts_and_no_byte_behind_them(void **s
         int shown = lengths[i] < 96 ? (int)lengths[i] : 96;
         const nc_trust_rule rule = {.hosts = nc_slice_make(hosts, lengths[i]), .mode = NC_PIN_PUBLIC_KEY};
         const nc_trust_options options = {.rules = &rule, .rule_count = 1};
-        (void)snprintf(expected, sizeof expected, "the rule for '%.*s' has 0 of at least 1 pins", shown, hosts);
+        (void)snprintf(expected, sizeof expected, "the rule for '%.*s' has 0 pins, but requires at least 1", shown,
+                       hosts);
         assert_status(nc_trust_new(&trust, &options, &err), NC_ERR_BAD_PIN);
         assert_string_equal(err.message, expected);
     }
@@ -279,7 +280,7 @@ static void make_file(char *path) {
     assert_int_equal(close(fd), 0);
 }
 
-static void edges__authorities_that_cannot_be_had_are_told_of_with_their_reason(void **state) {
+static void edges__unavailable_ca_certificates_are_reported_with_the_reason(void **state) {
     static const char broken[] = "-----BEGIN CERTIFICATE-----\n****\n-----END CERTIFICATE-----\n";
     char path[] = "/tmp/netcore-roots-XXXXXX";
     nc_file_ops without = nc_file_ops_system();
@@ -297,17 +298,18 @@ static void edges__authorities_that_cannot_be_had_are_told_of_with_their_reason(
     assert_status(load(&(nc_trust_options){0}, NULL, NULL), NC_OK); // the system's own
 }
 
-static void edges__revocation_lists_that_cannot_be_had_are_told_of_with_their_reason(void **state) {
+static void edges__unavailable_revocation_lists_are_reported_with_the_reason(void **state) {
     static const char broken[] = "-----BEGIN X509 CRL-----\n****\n-----END X509 CRL-----\n";
     char path[] = "/tmp/netcore-lists-XXXXXX";
     family f;
     (void)state;
     family_make(&f);
     make_file(path);
-    const nc_trust_options options = {
-        .roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(f.root)), .crl_file = nc_slice_of(path)};
+    const nc_trust_options options = {.roots = NC_ROOTS_BYTES,
+                                      .ca_pem = nc_slice_of(nct_test_certificate_pem(f.root)),
+                                      .crl_file = nc_slice_of(path)};
     expect_line(&options, NULL, "no revocation list in", 0);
-    write_file(path, nct_made_pem(f.root), 0);
+    write_file(path, nct_test_certificate_pem(f.root), 0);
     expect_line(&options, NULL, "no revocation list in", 0);
     write_file(path, broken, 0);
     expect_line(&options, NULL, "revocation list 1 in", 0);
@@ -318,16 +320,16 @@ static void edges__revocation_lists_that_cannot_be_had_are_told_of_with_their_re
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(edges__a_key_in_der_is_a_pin_and_nothing_may_follow_it),
-        harness_case(edges__a_file_that_gives_no_pins_says_why),
-        harness_case(edges__pins_have_an_order),
-        harness_case(edges__a_chain_is_read_whole_or_not_at_all),
-        harness_case(edges__a_question_that_cannot_be_judged_is_an_error_with_a_line),
-        harness_case(edges__a_certificate_is_told_whole_or_not_at_all),
-        harness_case(edges__a_wider_rule_of_nothing_does_not_open_a_pinned_host_regression_2),
-        harness_case(edges__a_rule_is_named_by_its_hosts_and_no_byte_behind_them),
-        harness_case(edges__authorities_that_cannot_be_had_are_told_of_with_their_reason),
-        harness_case(edges__revocation_lists_that_cannot_be_had_are_told_of_with_their_reason),
+        harness_case(edges__a_der_key_is_a_pin_unless_bytes_follow_it),
+        harness_case(edges__a_file_without_pins_is_explained),
+        harness_case(edges__pins_are_sorted),
+        harness_case(edges__a_chain_is_read_completely_or_rejected),
+        harness_case(edges__an_evaluation_that_cannot_run_is_an_error_with_a_message),
+        harness_case(edges__a_certificate_is_described_completely_or_rejected),
+        harness_case(edges__a_wider_rule_without_pins_does_not_unpin_a_host_regression_2),
+        harness_case(edges__messages_name_a_rule_by_its_hosts_without_reading_past_them),
+        harness_case(edges__unavailable_ca_certificates_are_reported_with_the_reason),
+        harness_case(edges__unavailable_revocation_lists_are_reported_with_the_reason),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

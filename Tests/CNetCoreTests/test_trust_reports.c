@@ -1,23 +1,23 @@
 #include "harness.h"
-#include "trust/report.h"
+#include "trust/handshake.h"
 
 #include <stdio.h>
 
 #define SECOND_NS 1000000000ull
 
-static nc_report_gate gate;
+static nc_report_limiter gate;
 static uint64_t unreported;
 
 static bool opens(const char *host, uint16_t port, uint64_t now_ns) {
     nc_host_name name;
     assert_true(nc_host_name_parse(&name, nc_slice_of(host)));
     unreported = 99;
-    return nc_report_gate_opens(&gate, &name, port, now_ns, &unreported);
+    return nc_report_limiter_allows(&gate, &name, port, now_ns, &unreported);
 }
 
-static void reports__a_place_has_one_turn_a_minute(void **state) {
+static void reports__an_endpoint_is_reported_once_a_minute(void **state) {
     (void)state;
-    gate = (nc_report_gate){0};
+    gate = (nc_report_limiter){0};
     assert_true(opens("a.example", 443, 5));
     assert_int_equal(unreported, 0);
     for (int i = 0; i < 3; i++) {
@@ -34,15 +34,15 @@ static void reports__a_place_has_one_turn_a_minute(void **state) {
     assert_int_equal(unreported, 0);
 }
 
-static void reports__the_place_that_was_told_longest_ago_gives_way(void **state) {
+static void reports__the_least_recently_reported_endpoint_is_evicted(void **state) {
     char host[32];
     (void)state;
-    gate = (nc_report_gate){0};
-    for (unsigned i = 0; i < NC_REPORT_PLACES; i++) {
+    gate = (nc_report_limiter){0};
+    for (unsigned i = 0; i < NC_REPORT_MAX_ENDPOINTS; i++) {
         (void)snprintf(host, sizeof host, "h%u.example", i);
         assert_true(opens(host, 443, SECOND_NS + i));
     }
-    for (unsigned i = 0; i < NC_REPORT_PLACES; i++) {
+    for (unsigned i = 0; i < NC_REPORT_MAX_ENDPOINTS; i++) {
         (void)snprintf(host, sizeof host, "h%u.example", i);
         assert_false(opens(host, 443, 2 * SECOND_NS));
     }
@@ -57,8 +57,8 @@ static void reports__the_place_that_was_told_longest_ago_gives_way(void **state)
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(reports__a_place_has_one_turn_a_minute),
-        harness_case(reports__the_place_that_was_told_longest_ago_gives_way),
+        harness_case(reports__an_endpoint_is_reported_once_a_minute),
+        harness_case(reports__the_least_recently_reported_endpoint_is_evicted),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static bool covers(const char *text, const char *host, uint16_t port) {
     return nc_pattern_covers(&pattern, &name, port);
 }
 
-static void rules__patterns_cover_what_they_say(void **state) {
+static void rules__patterns_match_their_hosts(void **state) {
     static const struct {
         const char *pattern;
         const char *host;
@@ -94,7 +94,7 @@ static void rules__patterns_cover_what_they_say(void **state) {
     }
 }
 
-static void rules__malformed_patterns_are_refused(void **state) {
+static void rules__malformed_patterns_are_rejected(void **state) {
     static const char *const texts[] = {
         "",
         "*",
@@ -172,7 +172,7 @@ static void rules__malformed_patterns_are_refused(void **state) {
     assert_status(nc_pattern_parse(&pattern, nc_slice_make(name, 255), &err), NC_ERR_BAD_PIN);
 }
 
-static void rules__the_narrower_pattern_comes_first(void **state) {
+static void rules__the_narrower_pattern_applies(void **state) {
     static const char *const texts[] = {"a.longer.example:9",
                                         "a.longer.example:8",
                                         "a.longer.example",
@@ -231,7 +231,7 @@ static void rules__a_pin_has_three_spellings(void **state) {
     assert_int_equal(digest[31], 0x67);
 }
 
-static void rules__malformed_pins_are_refused(void **state) {
+static void rules__malformed_pins_are_rejected(void **state) {
     static const char *const texts[] = {
         "",
         "sha256/",
@@ -281,7 +281,7 @@ static nc_status made(const nc_trust_rule *rules, size_t count, nc_error *err) {
     return status;
 }
 
-static void rules__what_contradicts_itself_is_refused(void **state) {
+static void rules__contradictory_rules_are_rejected(void **state) {
     const nc_slice pins[] = {nc_slice_of(PIN_A), nc_slice_of(PIN_B), nc_slice_of(PIN_A)};
     const nc_slice hosts = nc_slice_of("a.example");
     nc_error err;
@@ -323,7 +323,7 @@ static void rules__what_contradicts_itself_is_refused(void **state) {
     assert_status(made(&good, NC_TRUST_MAX_RULES + 1, &err), NC_ERR_USAGE);
 }
 
-static void rules__policies_that_contradict_themselves_are_refused(void **state) {
+static void rules__contradictory_policies_are_rejected(void **state) {
     const nc_trust_options cases[] = {
         {.roots = NC_ROOTS_PINNED},
         {.roots = (nc_roots)9},
@@ -347,7 +347,7 @@ static void rules__policies_that_contradict_themselves_are_refused(void **state)
     }
 }
 
-static void rules__policies_differ_by_all_that_they_decide_by(void **state) {
+static void rules__policies_with_any_different_rule_differ(void **state) {
     static char one;
     const nc_slice a = nc_slice_of(PIN_A);
     const nc_slice b = nc_slice_of(PIN_B);
@@ -419,7 +419,7 @@ static void rules__policies_differ_by_all_that_they_decide_by(void **state) {
 #undef RULE
 }
 
-static void rules__a_rule_without_a_backup_is_warned_of(void **state) {
+static void rules__a_rule_without_a_backup_pin_causes_a_warning(void **state) {
     const nc_slice pins[] = {nc_slice_of(PIN_A), nc_slice_of(PIN_B)};
     const nc_trust_rule rules[] = {
         {.hosts = nc_slice_of("*.a.example"), .mode = NC_PIN_PUBLIC_KEY, .pins = pins, .pin_count = 1},
@@ -440,41 +440,43 @@ static void rules__a_rule_without_a_backup_is_warned_of(void **state) {
     nc_trust_release(trust);
 }
 
-static void rules__expiry_is_noted_and_ends_a_rule_only_where_it_was_said_to(void **state) {
+static void rules__expiry_is_reported_and_ends_a_rule_only_on_request(void **state) {
     family f;
     (void)state;
     family_make(&f);
-    const nc_slice pin = nc_slice_of(nct_made_pin(f.foreign));
+    const nc_slice pin = nc_slice_of(nct_test_certificate_pin(f.foreign));
     nc_trust_rule rule = {.hosts = nc_slice_of("localhost"), .mode = NC_PIN_PUBLIC_KEY, .pins = &pin, .pin_count = 1};
-    const nc_trust_options options = {
-        .roots = NC_ROOTS_BYTES, .ca_pem = nc_slice_of(nct_made_pem(f.root)), .rules = &rule, .rule_count = 1};
+    const nc_trust_options options = {.roots = NC_ROOTS_BYTES,
+                                      .ca_pem = nc_slice_of(nct_test_certificate_pem(f.root)),
+                                      .rules = &rule,
+                                      .rule_count = 1};
     nc_slice chain = family_join(&f, f.leaf, f.middle, NULL);
     rule.expires_at_s = family_now() + 1000;
     rule.lapses = true;
-    nc_trust_verdict verdict = family_judge(&options, chain, "localhost");
-    assert_status(verdict.status, NC_ERR_PIN_MISMATCH);
-    assert_int_equal(verdict.notes, 0);
+    nc_trust_result result = family_evaluate(&options, chain, "localhost");
+    assert_status(result.status, NC_ERR_PIN_MISMATCH);
+    assert_int_equal(result.notes, 0);
     rule.expires_at_s = family_now() - 1;
-    verdict = family_judge(&options, chain, "localhost");
-    assert_status(verdict.status, NC_OK);
-    assert_status(verdict.finding, NC_ERR_PIN_MISMATCH);
-    assert_int_equal(verdict.notes, NC_NOTE_RULE_EXPIRED | NC_NOTE_RULE_LAPSED);
+    result = family_evaluate(&options, chain, "localhost");
+    assert_status(result.status, NC_OK);
+    assert_status(result.finding, NC_ERR_PIN_MISMATCH);
+    assert_int_equal(result.notes, NC_TRUST_FLAG_RULE_EXPIRED | NC_TRUST_FLAG_RULE_LAPSED);
     rule.lapses = false;
-    verdict = family_judge(&options, chain, "localhost");
-    assert_status(verdict.status, NC_ERR_PIN_MISMATCH);
-    assert_int_equal(verdict.notes, NC_NOTE_RULE_EXPIRED);
+    result = family_evaluate(&options, chain, "localhost");
+    assert_status(result.status, NC_ERR_PIN_MISMATCH);
+    assert_int_equal(result.notes, NC_TRUST_FLAG_RULE_EXPIRED);
     rule.reports_only = true;
-    verdict = family_judge(&options, chain, "localhost");
-    assert_status(verdict.status, NC_OK);
-    assert_int_equal(verdict.notes, NC_NOTE_RULE_EXPIRED | NC_NOTE_REPORT_ONLY);
-    // The very second is past its date.
+    result = family_evaluate(&options, chain, "localhost");
+    assert_status(result.status, NC_OK);
+    assert_int_equal(result.notes, NC_TRUST_FLAG_RULE_EXPIRED | NC_TRUST_FLAG_REPORT_ONLY);
+    // At its exact expiry second, a rule has expired.
     nc_trust *trust = family_trust(&options);
     nc_trust_question question = {.chain = chain, .host = nc_slice_of("localhost"), .at_s = rule.expires_at_s};
-    assert_status(nc_trust_evaluate(&verdict, trust, &question, NULL), NC_OK);
-    assert_int_equal(verdict.notes & NC_NOTE_RULE_EXPIRED, NC_NOTE_RULE_EXPIRED);
+    assert_status(nc_trust_evaluate(&result, trust, &question, NULL), NC_OK);
+    assert_int_equal(result.notes & NC_TRUST_FLAG_RULE_EXPIRED, NC_TRUST_FLAG_RULE_EXPIRED);
     question.at_s--;
-    assert_status(nc_trust_evaluate(&verdict, trust, &question, NULL), NC_OK);
-    assert_int_equal(verdict.notes & NC_NOTE_RULE_EXPIRED, 0);
+    assert_status(nc_trust_evaluate(&result, trust, &question, NULL), NC_OK);
+    assert_int_equal(result.notes & NC_TRUST_FLAG_RULE_EXPIRED, 0);
     nc_trust_release(trust);
     family_free(&f);
 }
@@ -482,16 +484,16 @@ static void rules__expiry_is_noted_and_ends_a_rule_only_where_it_was_said_to(voi
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(rules__patterns_cover_what_they_say),
-        harness_case(rules__malformed_patterns_are_refused),
-        harness_case(rules__the_narrower_pattern_comes_first),
+        harness_case(rules__patterns_match_their_hosts),
+        harness_case(rules__malformed_patterns_are_rejected),
+        harness_case(rules__the_narrower_pattern_applies),
         harness_case(rules__a_pin_has_three_spellings),
-        harness_case(rules__malformed_pins_are_refused),
-        harness_case(rules__what_contradicts_itself_is_refused),
-        harness_case(rules__policies_that_contradict_themselves_are_refused),
-        harness_case(rules__policies_differ_by_all_that_they_decide_by),
-        harness_case(rules__a_rule_without_a_backup_is_warned_of),
-        harness_case(rules__expiry_is_noted_and_ends_a_rule_only_where_it_was_said_to),
+        harness_case(rules__malformed_pins_are_rejected),
+        harness_case(rules__contradictory_rules_are_rejected),
+        harness_case(rules__contradictory_policies_are_rejected),
+        harness_case(rules__policies_with_any_different_rule_differ),
+        harness_case(rules__a_rule_without_a_backup_pin_causes_a_warning),
+        harness_case(rules__expiry_is_reported_and_ends_a_rule_only_on_request),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

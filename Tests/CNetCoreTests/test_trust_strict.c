@@ -15,8 +15,8 @@
 enum { LEAF, MIDDLE, ROOT, LENGTH };
 
 typedef struct row {
-    int place;
-    forged_wish wish;
+    int index;
+    custom_certificate certificate;
     const char *word; // part of the message; NULL: allowed
     /// The standard policy rejects it too.
     bool is_always_refused;
@@ -100,8 +100,8 @@ static const row rows[] = {
     {MIDDLE, {.extensions = {{"keyUsage", NULL}}}, "key usage", false},
 };
 
-static void expect_verdict(const row *one, size_t number, const nc_trust_verdict *standard,
-                           const nc_trust_verdict *strict) {
+static void expect_verdict(const row *one, size_t number, const nc_trust_result *standard,
+                           const nc_trust_result *strict) {
     bool is_strictly_allowed = one->word == NULL;
     if ((standard->status == NC_OK) == one->is_always_refused || (strict->status == NC_OK) != is_strictly_allowed ||
         (one->word != NULL && strstr(strict->message, one->word) == NULL)) {
@@ -109,49 +109,49 @@ static void expect_verdict(const row *one, size_t number, const nc_trust_verdict
     }
 }
 
-static void strict__demands_the_form_that_the_standard_policy_passes_over(void **state) {
+static void strict__rejects_violations_that_the_standard_policy_accepts(void **state) {
     (void)state;
     const nc_trust_options profile = {.is_strict = true};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        forged_wish wishes[LENGTH] = {{0}};
-        forged_chain chain;
-        wishes[rows[i].place] = rows[i].wish;
-        forged_make(&chain, wishes, LENGTH);
-        nc_trust_verdict standard = forged_judge(&chain, "www.example.com", NULL);
-        nc_trust_verdict strict = forged_judge(&chain, "www.example.com", &profile);
+        custom_certificate certificates[LENGTH] = {{0}};
+        custom_chain chain;
+        certificates[rows[i].index] = rows[i].certificate;
+        custom_chain_make(&chain, certificates, LENGTH);
+        nc_trust_result standard = custom_chain_evaluate(&chain, "www.example.com", NULL);
+        nc_trust_result strict = custom_chain_evaluate(&chain, "www.example.com", &profile);
         expect_verdict(&rows[i], i, &standard, &strict);
-        forged_free(&chain);
+        custom_chain_free(&chain);
     }
 }
 
-static void strict__names_the_certificate_at_fault(void **state) {
+static void strict__names_the_violating_certificate(void **state) {
     (void)state;
     const nc_trust_options profile = {.is_strict = true};
-    const forged_wish wishes[] = {{0}, {.serial = "-1"}, {0}};
-    forged_chain chain;
-    forged_make(&chain, wishes, LENGTH);
-    nc_trust_verdict verdict = forged_judge(&chain, "www.example.com", &profile);
-    assert_status(verdict.status, NC_ERR_TLS_CERTIFICATE);
-    assert_int_equal(verdict.native_code, X509_V_ERR_APPLICATION_VERIFICATION);
+    const custom_certificate certificates[] = {{0}, {.serial = "-1"}, {0}};
+    custom_chain chain;
+    custom_chain_make(&chain, certificates, LENGTH);
+    nc_trust_result result = custom_chain_evaluate(&chain, "www.example.com", &profile);
+    assert_status(result.status, NC_ERR_TLS_CERTIFICATE);
+    assert_int_equal(result.native_code, X509_V_ERR_APPLICATION_VERIFICATION);
     assert_non_null(
-        strstr(verdict.message, "www.example.com:443 (strict profile: certificate 2 of the chain has a serial"));
-    forged_free(&chain);
+        strstr(result.message, "www.example.com:443 (strict profile: certificate 2 of the chain has a serial"));
+    custom_chain_free(&chain);
 }
 
-static void strict__a_chain_may_have_a_greatest_length(void **state) {
+static void strict__the_chain_length_can_be_limited(void **state) {
     (void)state;
-    const forged_wish wishes[LENGTH] = {{0}};
-    forged_chain chain;
-    forged_make(&chain, wishes, LENGTH);
+    const custom_certificate certificates[LENGTH] = {{0}};
+    custom_chain chain;
+    custom_chain_make(&chain, certificates, LENGTH);
     for (uint32_t most = 0; most <= 4; most++) {
         const nc_trust_options options = {.max_chain_length = most};
-        nc_trust_verdict verdict = forged_judge(&chain, "www.example.com", &options);
-        assert_status(verdict.status, most == 0 || most >= 3 ? NC_OK : NC_ERR_TLS_CERTIFICATE);
+        nc_trust_result result = custom_chain_evaluate(&chain, "www.example.com", &options);
+        assert_status(result.status, most == 0 || most >= 3 ? NC_OK : NC_ERR_TLS_CERTIFICATE);
     }
-    forged_free(&chain);
+    custom_chain_free(&chain);
 }
 
-static void strict__goes_with_chains_that_are_verified(void **state) {
+static void strict__requires_verified_chains(void **state) {
     (void)state;
     const nc_trust_options wrong[] = {{.is_strict = true, .accepts_anything = true},
                                       {.is_strict = true, .accepts_invalid_chains = true},
@@ -176,10 +176,10 @@ static void strict__goes_with_chains_that_are_verified(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(strict__demands_the_form_that_the_standard_policy_passes_over),
-        harness_case(strict__names_the_certificate_at_fault),
-        harness_case(strict__a_chain_may_have_a_greatest_length),
-        harness_case(strict__goes_with_chains_that_are_verified),
+        harness_case(strict__rejects_violations_that_the_standard_policy_accepts),
+        harness_case(strict__names_the_violating_certificate),
+        harness_case(strict__the_chain_length_can_be_limited),
+        harness_case(strict__requires_verified_chains),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

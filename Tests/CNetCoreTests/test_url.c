@@ -131,7 +131,7 @@ static void url__is_appended(void **state) {
     nc_buf_deinit(&out);
 }
 
-static void url__refuses_a_base_without_a_scheme(void **state) {
+static void url__rejects_a_base_without_a_scheme(void **state) {
     (void)state;
     static const char *const bases[] = {"", "a", "/a/b", "//a/b", ":b", "1a:b", "?a:b", "h\xC3\xA4:b", "a/b:c"};
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
@@ -144,7 +144,7 @@ static void url__refuses_a_base_without_a_scheme(void **state) {
     }
 }
 
-static void url__refuses_control_characters_and_space_and_tells_where(void **state) {
+static void url__reports_the_offset_of_control_characters_and_space(void **state) {
     (void)state;
     for (int c = 0; c < 256; c++) {
         bool is_refused = c <= 0x20 || c == 0x7F;
@@ -163,7 +163,7 @@ static void url__refuses_control_characters_and_space_and_tells_where(void **sta
     }
 }
 
-static void url__refuses_what_is_missing(void **state) {
+static void url__rejects_missing_arguments(void **state) {
     (void)state;
     nc_buf out = nc_buf_init(100);
     nc_slice missing = {NULL, 3};
@@ -172,7 +172,7 @@ static void url__refuses_what_is_missing(void **state) {
     nc_buf_deinit(&out);
 }
 
-static void url__keeps_the_buffer_when_it_is_full(void **state) {
+static void url__a_full_buffer_is_unchanged(void **state) {
     (void)state;
     nc_slice base = nc_slice_of("http://a/b/c/d;p?q");
     nc_slice reference = nc_slice_of("../../../g?y#s");
@@ -187,7 +187,7 @@ static void url__keeps_the_buffer_when_it_is_full(void **state) {
     }
 }
 
-static void url__refuses_more_than_the_longest_url(void **state) {
+static void url__rejects_urls_beyond_the_maximum_length(void **state) {
     (void)state;
     static char text[NC_URL_MAX_BYTES + 1];
     memset(text, 'a', sizeof text);
@@ -206,7 +206,7 @@ static void url__refuses_more_than_the_longest_url(void **state) {
     nc_buf_deinit(&out);
 }
 
-static void url__climbs_out_of_a_deep_path_in_linear_time(void **state) {
+static void url__resolves_many_dot_segments_in_linear_time(void **state) {
     (void)state;
     static char text[60000];
     for (size_t i = 0; i < sizeof text; i += 3) {
@@ -246,7 +246,7 @@ static void append_numbered_path(nc_buf *out, unsigned number) {
     }
 }
 
-static void url__dot_segments_that_stay_lead_to_the_same_place(void **state) {
+static void url__preserved_dot_segments_resolve_to_the_same_target(void **state) {
     enum { PATHS = 5 * 5 * 5 };
     (void)state;
     for (unsigned i = 0; i < PATHS * PATHS * 2; i++) {
@@ -271,20 +271,97 @@ static void url__dot_segments_that_stay_lead_to_the_same_place(void **state) {
     }
 }
 
+/* --- parts --- */
+
+/// "-" is an absent part, "" an empty one. Scheme and path have no such difference.
+typedef struct split_row {
+    const char *url, *scheme, *userinfo, *host, *port, *path, *query, *fragment;
+} split_row;
+
+static const split_row split_rows[] = {
+    {"http://h", "http", "-", "h", "-", "", "-", "-"},
+    {"HTTPS://H:8443/a/b?c#d", "HTTPS", "-", "H", "8443", "/a/b", "c", "d"},
+    {"http://u:p@h:1/", "http", "u:p", "h", "1", "/", "-", "-"},
+    {"http://u@p@h/", "http", "u@p", "h", "-", "/", "-", "-"},
+    {"http://@h:/?#", "http", "", "h", "", "/", "", ""},
+    {"http://u:p@[::1]:80/x", "http", "u:p", "[::1]", "80", "/x", "-", "-"},
+    {"http://[fe80::1%25eth0]/", "http", "-", "[fe80::1%25eth0]", "-", "/", "-", "-"},
+    {"http://[::1]x:80/", "http", "-", "[::1]x:80", "-", "/", "-", "-"},
+    {"http://[::1:80/", "http", "-", "[::1:80", "-", "/", "-", "-"},
+    {"http://h:8a/", "http", "-", "h", "8a", "/", "-", "-"},
+    {"http://h:1:2/", "http", "-", "h", "1:2", "/", "-", "-"},
+    {"http://h?u@v", "http", "-", "h", "-", "", "u@v", "-"},
+    {"http://h#u@v?w", "http", "-", "h", "-", "", "-", "u@v?w"},
+    {"http://h/a@b:c", "http", "-", "h", "-", "/a@b:c", "-", "-"},
+    {"http://b\xc3\xbc.example./", "http", "-", "b\xc3\xbc.example.", "-", "/", "-", "-"},
+    {"http://%41.example/", "http", "-", "%41.example", "-", "/", "-", "-"},
+    {"//u:p@h/x", "", "u:p", "h", "-", "/x", "-", "-"},
+    {"///x", "", "-", "", "-", "/x", "-", "-"},
+    {"a:b://c", "a", "-", "-", "-", "b://c", "-", "-"},
+    {"x/y?z", "", "-", "-", "-", "x/y", "z", "-"},
+    {"", "", "-", "-", "-", "", "-", "-"},
+};
+
+static void assert_part(const char *url, nc_slice part, bool is_present, const char *expected) {
+    bool is_expected = strcmp(expected, "-") != 0;
+    if (is_present != is_expected || !nc_slice_is_equal(part, nc_slice_of(is_expected ? expected : ""))) {
+        fail_msg("'%s': '%.*s', not '%s'", url, (int)part.length, (const char *)part.data, expected);
+    }
+}
+
+static void url__splits_each_text_into_its_parts(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof split_rows / sizeof *split_rows; i++) {
+        const split_row *one = &split_rows[i];
+        guarded text = guarded_copy(nc_slice_of(one->url));
+        nc_url_parts parts = nc_url_split(text.slice);
+        assert_part(one->url, parts.scheme, true, one->scheme);
+        assert_part(one->url, parts.userinfo, parts.has_userinfo, one->userinfo);
+        assert_part(one->url, parts.host, parts.has_authority, one->host);
+        assert_part(one->url, parts.port, parts.has_port, one->port);
+        assert_part(one->url, parts.path, true, one->path);
+        assert_part(one->url, parts.query, parts.has_query, one->query);
+        assert_part(one->url, parts.fragment, parts.has_fragment, one->fragment);
+        guarded_deinit(&text);
+    }
+}
+
+static void url__finds_credentials_in_malformed_urls_too(void **state) {
+    static const struct {
+        const char *url;
+        size_t at, length;
+    } cases[] = {
+        {"http://u:p@h/", 7, 4},  {"http://u@p@h", 7, 4},   {"http://@h", 7, 1}, {"ht tp://u:p@h/", 8, 4},
+        {"http://h/u:p@h", 0, 0}, {"http://h?u:p@h", 0, 0}, {"u:p@h", 0, 0},     {"", 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t at = 99;
+        size_t length = 99;
+        guarded text = guarded_copy(nc_slice_of(cases[i].url));
+        nc_url_find_credentials(text.slice, &at, &length);
+        assert_int_equal(length, cases[i].length);
+        assert_int_equal(at, cases[i].at);
+        guarded_deinit(&text);
+    }
+}
+
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
         harness_case(url__resolves_each_reference),
         harness_case(url__result_resolves_to_itself),
         harness_case(url__is_appended),
-        harness_case(url__refuses_a_base_without_a_scheme),
-        harness_case(url__refuses_control_characters_and_space_and_tells_where),
-        harness_case(url__refuses_what_is_missing),
-        harness_case(url__keeps_the_buffer_when_it_is_full),
-        harness_case(url__refuses_more_than_the_longest_url),
-        harness_case(url__climbs_out_of_a_deep_path_in_linear_time),
+        harness_case(url__rejects_a_base_without_a_scheme),
+        harness_case(url__reports_the_offset_of_control_characters_and_space),
+        harness_case(url__rejects_missing_arguments),
+        harness_case(url__a_full_buffer_is_unchanged),
+        harness_case(url__rejects_urls_beyond_the_maximum_length),
+        harness_case(url__resolves_many_dot_segments_in_linear_time),
         harness_case(url__survives_each_allocation_failure),
-        harness_case(url__dot_segments_that_stay_lead_to_the_same_place),
+        harness_case(url__preserved_dot_segments_resolve_to_the_same_target),
+        harness_case(url__splits_each_text_into_its_parts),
+        harness_case(url__finds_credentials_in_malformed_urls_too),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -35,12 +35,12 @@ static void check_file(const char *name) {
     vectors_free(&all);
 }
 
-static void join__follows_the_vectors(void **state) {
+static void url_join__agrees_with_the_vectors(void **state) {
     (void)state;
     check_file("url_join.json");
 }
 
-static void join__follows_our_own_vectors(void **state) {
+static void url_join__agrees_with_our_vectors(void **state) {
     (void)state;
     check_file("url_join_own.json");
 }
@@ -49,7 +49,22 @@ static bool is_one_of(int c, const char *set) {
     return c != 0 && strchr(set, c) != NULL;
 }
 
-static void join__encodes_each_byte_or_leaves_or_refuses_it(void **state) {
+static void url_join__encodes_the_path_behind_an_empty_or_missing_authority(void **state) {
+    static const char *const rows[][3] = {
+        {"x://", "?a b#c d", "x://?a%20b#c%20d"}, {"x:///", "a b", "x:///a%20b"}, {"x://h", "?a b", "x://h/?a%20b"},
+        {"x:/y/", "a b", "x:/y/a%20b"},           {"", "x://?a b", "x://?a%20b"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        nc_buf out = nc_buf_init(1000);
+        assert_status(nc_url_join(&out, nc_slice_of(rows[i][0]), nc_slice_of(rows[i][1]), NC_JOIN_BY_RFC, NULL), NC_OK);
+        nc_buf_append_byte(&out, 0);
+        assert_string_equal((const char *)out.data, rows[i][2]);
+        nc_buf_deinit(&out);
+    }
+}
+
+static void url_join__each_byte_is_encoded_preserved_or_rejected(void **state) {
     (void)state;
     static const char digits[] = "0123456789ABCDEF";
     for (int c = 0; c < 256; c++) {
@@ -77,7 +92,7 @@ static void join__encodes_each_byte_or_leaves_or_refuses_it(void **state) {
     }
 }
 
-static void join__is_stable_when_it_is_done_again(void **state) {
+static void url_join__is_idempotent(void **state) {
     (void)state;
     static const char *const names[] = {"url_join.json", "url_join_own.json"};
     for (size_t n = 0; n < 2; n++) {
@@ -96,7 +111,7 @@ static void join__is_stable_when_it_is_done_again(void **state) {
     }
 }
 
-static void join__tells_where_a_byte_is_wrong(void **state) {
+static void url_join__reports_the_offset_of_an_invalid_byte(void **state) {
     (void)state;
     nc_buf out = nc_buf_init(100);
     nc_error err;
@@ -111,7 +126,7 @@ static void join__tells_where_a_byte_is_wrong(void **state) {
     nc_buf_deinit(&out);
 }
 
-static void join__repeats_no_password_in_its_messages(void **state) {
+static void url_join__messages_contain_no_password(void **state) {
     (void)state;
     static const char *const bases[] = {"http://me:canary@", "http://me:canary@h:x/", "http://me:canary@[::1/",
                                         "http://me:canary x@h/"};
@@ -124,7 +139,7 @@ static void join__repeats_no_password_in_its_messages(void **state) {
     }
 }
 
-static void join__refuses_what_is_missing(void **state) {
+static void url_join__rejects_missing_arguments(void **state) {
     (void)state;
     nc_buf out = nc_buf_init(100);
     nc_slice missing = {NULL, 3};
@@ -135,7 +150,7 @@ static void join__refuses_what_is_missing(void **state) {
     nc_buf_deinit(&out);
 }
 
-static void join__refuses_more_than_the_longest_url(void **state) {
+static void url_join__rejects_urls_beyond_the_maximum_length(void **state) {
     (void)state;
     static char text[NC_URL_MAX_BYTES + 1];
     memset(text, ' ', sizeof text);
@@ -157,7 +172,7 @@ static void join__refuses_more_than_the_longest_url(void **state) {
     nc_buf_deinit(&out);
 }
 
-static void join__keeps_the_buffer_when_it_is_full(void **state) {
+static void url_join__a_full_buffer_is_unchanged(void **state) {
     (void)state;
     static const char joined[] = "http://h/v1/a%20b";
     for (size_t max_bytes = 0; max_bytes < 30; max_bytes++) {
@@ -181,7 +196,7 @@ static void join_one(void *ctx) {
     nc_buf_deinit(&out);
 }
 
-static void join__survives_each_allocation_failure(void **state) {
+static void url_join__survives_each_allocation_failure(void **state) {
     (void)state;
     assert_true(each_allocation_failure(join_one, NULL) >= 3);
 }
@@ -189,16 +204,17 @@ static void join__survives_each_allocation_failure(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(join__follows_the_vectors),
-        harness_case(join__follows_our_own_vectors),
-        harness_case(join__encodes_each_byte_or_leaves_or_refuses_it),
-        harness_case(join__is_stable_when_it_is_done_again),
-        harness_case(join__tells_where_a_byte_is_wrong),
-        harness_case(join__repeats_no_password_in_its_messages),
-        harness_case(join__refuses_what_is_missing),
-        harness_case(join__refuses_more_than_the_longest_url),
-        harness_case(join__keeps_the_buffer_when_it_is_full),
-        harness_case(join__survives_each_allocation_failure),
+        harness_case(url_join__agrees_with_the_vectors),
+        harness_case(url_join__agrees_with_our_vectors),
+        harness_case(url_join__encodes_the_path_behind_an_empty_or_missing_authority),
+        harness_case(url_join__each_byte_is_encoded_preserved_or_rejected),
+        harness_case(url_join__is_idempotent),
+        harness_case(url_join__reports_the_offset_of_an_invalid_byte),
+        harness_case(url_join__messages_contain_no_password),
+        harness_case(url_join__rejects_missing_arguments),
+        harness_case(url_join__rejects_urls_beyond_the_maximum_length),
+        harness_case(url_join__a_full_buffer_is_unchanged),
+        harness_case(url_join__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

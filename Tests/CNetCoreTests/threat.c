@@ -47,11 +47,11 @@ void threat_clock_skip_ms(uint64_t ms) {
 /* --- volleys --- */
 
 static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
-    threat_shot *shot = ctx;
-    threat_volley *volley = shot->volley;
+    threat_transfer *transfer = ctx;
+    threat_batch *volley = transfer->volley;
     (void)id;
-    shot->error = *error;
-    shot->response = nc_response_retain(response);
+    transfer->error = *error;
+    transfer->response = nc_response_retain(response);
     pthread_mutex_lock(&volley->mutex);
     if (--volley->pending == volley->awaited) {
         pthread_cond_signal(&volley->changed);
@@ -59,11 +59,11 @@ static void on_done(void *ctx, nc_transfer_id id, nc_response *response, const n
     pthread_mutex_unlock(&volley->mutex);
 }
 
-nc_status threat_submit(threat_volley *volley, const nc_request *request, threat_shot *out) {
+nc_status threat_submit(threat_batch *volley, const nc_request *request, threat_transfer *out) {
     nc_transfer_id id = 0;
     nc_error err;
     const nc_sink sink = {.ctx = out, .on_done = on_done};
-    *out = (threat_shot){.volley = volley};
+    *out = (threat_transfer){.volley = volley};
     pthread_mutex_lock(&volley->mutex);
     volley->pending++;
     pthread_mutex_unlock(&volley->mutex);
@@ -77,7 +77,7 @@ nc_status threat_submit(threat_volley *volley, const nc_request *request, threat
     return status;
 }
 
-void threat_await(threat_volley *volley, size_t left) {
+void threat_await(threat_batch *volley, size_t left) {
     struct timespec end;
     int failure = 0;
     clock_gettime(CLOCK_REALTIME, &end);
@@ -92,10 +92,10 @@ void threat_await(threat_volley *volley, size_t left) {
     assert_true(is_over);
 }
 
-void threat_release(threat_shot *shots, size_t count) {
+void threat_release(threat_transfer *transfers, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        nc_response_release(shots[i].response);
-        shots[i] = (threat_shot){0};
+        nc_response_release(transfers[i].response);
+        transfers[i] = (threat_transfer){0};
     }
 }
 

@@ -24,32 +24,31 @@ nc_clock threat_clock(void);
 /// Advances the clock. Wake the engines that use it then.
 void threat_clock_skip_ms(uint64_t ms);
 
-/// One transfer of a volley.
-typedef struct threat_shot {
+/// One transfer of a batch.
+typedef struct threat_transfer {
     nc_error error;
     nc_response *response; // NULL if submit rejected it
-    struct threat_volley *volley;
-} threat_shot;
+    struct threat_batch *volley;
+} threat_transfer;
 
 /// Concurrent transfers. The last one wakes the waiting thread.
-typedef struct threat_volley {
+typedef struct threat_batch {
     nc_engine *engine;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     size_t pending;
     size_t awaited;
-} threat_volley;
+} threat_batch;
 
-#define THREAT_VOLLEY_INIT(of)                                                                                         \
+#define THREAT_BATCH_INIT(of)                                                                                          \
     { (of), PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0 }
 
-/// Submits a request, or records and returns the reason of the rejection. The shot must not move until the volley is
-/// over.
-nc_status threat_submit(threat_volley *volley, const nc_request *request, threat_shot *out);
+/// Submits a request. If it is rejected, records and returns the status. `out` must not move until the batch has ended.
+nc_status threat_submit(threat_batch *volley, const nc_request *request, threat_transfer *out);
 /// Waits until at most `left` of the transfers are in flight.
-void threat_await(threat_volley *volley, size_t left);
+void threat_await(threat_batch *volley, size_t left);
 /// Releases the responses.
-void threat_release(threat_shot *shots, size_t count);
+void threat_release(threat_transfer *shots, size_t count);
 
 /// Returns all bytes of one request that a server received.
 nc_buf threat_received(nct_server *server, size_t index);

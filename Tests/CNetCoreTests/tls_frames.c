@@ -20,7 +20,7 @@ int tls_frames_find(tls_frames *frames, SSL *ssl, uint8_t type) {
     }
 }
 
-void tls_frames_answer(SSL *ssl, int stream) {
+void tls_frames_respond(SSL *ssl, int stream) {
     static const char form[] = OK_HEAD("\1") FRAME_HEAD("\2", "\0", "\1", "\1") "hi";
     char reply[sizeof form];
     memcpy(reply, form, sizeof form);

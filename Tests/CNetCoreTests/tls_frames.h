@@ -2,7 +2,7 @@
 ///
 ///     tls_frames frames = TLS_FRAMES_INIT;
 ///     int stream = tls_frames_find(&frames, ssl, TLS_FRAME_HEADERS);
-///     tls_frames_answer(ssl, stream);
+///     tls_frames_respond(ssl, stream);
 #ifndef NETCORE_TEST_TLS_FRAMES_H
 #define NETCORE_TEST_TLS_FRAMES_H
 
@@ -32,6 +32,6 @@ typedef struct tls_frames {
 /// Moves to the next frame of a type. Returns its stream, or -1 at the end of the connection.
 int tls_frames_find(tls_frames *frames, SSL *ssl, uint8_t type);
 /// Sends status 200 and "hi".
-void tls_frames_answer(SSL *ssl, int stream);
+void tls_frames_respond(SSL *ssl, int stream);
 
 #endif

@@ -12,10 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-void tls_peer_show_certificate(SSL_CTX *context) {
-    nct_made *made = nct_make(&(nct_wish){.common_name = "peer", .names = "IP:127.0.0.1"});
-    BIO *leaf_text = BIO_new_mem_buf(nct_made_pem(made), -1);
-    BIO *key_text = BIO_new_mem_buf(nct_made_key_pem(made), -1);
+void tls_peer_present(SSL_CTX *context, const nct_test_certificate *made) {
+    BIO *leaf_text = BIO_new_mem_buf(nct_test_certificate_pem(made), -1);
+    BIO *key_text = BIO_new_mem_buf(nct_test_certificate_key_pem(made), -1);
     X509 *leaf = PEM_read_bio_X509(leaf_text, NULL, NULL, NULL);
     EVP_PKEY *key = PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL);
     assert_int_equal(SSL_CTX_use_certificate(context, leaf), 1);
@@ -24,7 +23,13 @@ void tls_peer_show_certificate(SSL_CTX *context) {
     EVP_PKEY_free(key);
     BIO_free(leaf_text);
     BIO_free(key_text);
-    nct_made_free(made);
+}
+
+void tls_peer_present_certificate(SSL_CTX *context) {
+    nct_test_certificate *made =
+        nct_test_certificate_create(&(nct_certificate_options){.common_name = "peer", .names = "IP:127.0.0.1"});
+    tls_peer_present(context, made);
+    nct_test_certificate_free(made);
 }
 
 static int choose(SSL *ssl, const unsigned char **out, unsigned char *length, const unsigned char *offered,
@@ -43,9 +48,9 @@ static int choose(SSL *ssl, const unsigned char **out, unsigned char *length, co
     return SSL_TLSEXT_ERR_OK;
 }
 
-/// Sends each byte in its own record, and all in one segment with the first flight, so that the client receives them
-/// together.
-static bool says_early(SSL *ssl, int fd, const char *text, size_t length) {
+/// Sends each byte in its own TLS record. All records leave in one segment with the handshake's first flight, so that
+/// the client receives them together.
+static bool send_early(SSL *ssl, int fd, const char *text, size_t length) {
     int is_corked = 1;
     char none[16];
     size_t count = 0;
@@ -53,13 +58,13 @@ static bool says_early(SSL *ssl, int fd, const char *text, size_t length) {
         return true;
     }
     assert_int_equal(setsockopt(fd, IPPROTO_TCP, TCP_CORK, &is_corked, sizeof is_corked), 0);
-    bool is_said = SSL_read_early_data(ssl, none, sizeof none, &count) == SSL_READ_EARLY_DATA_FINISH;
+    bool is_sent = SSL_read_early_data(ssl, none, sizeof none, &count) == SSL_READ_EARLY_DATA_FINISH;
     for (size_t i = 0; i < length; i++) {
-        is_said = is_said && SSL_write_early_data(ssl, text + i, 1, &count) == 1;
+        is_sent = is_sent && SSL_write_early_data(ssl, text + i, 1, &count) == 1;
     }
     is_corked = 0;
     assert_int_equal(setsockopt(fd, IPPROTO_TCP, TCP_CORK, &is_corked, sizeof is_corked), 0);
-    return is_said;
+    return is_sent;
 }
 
 static void *run_connection(void *ctx) {
@@ -71,7 +76,7 @@ static void *run_connection(void *ctx) {
     (void)pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);
     SSL *ssl = SSL_new(connection->peer->context);
     if (ssl != NULL && SSL_set_app_data(ssl, connection) == 1 && SSL_set_fd(ssl, fd) == 1 &&
-        says_early(ssl, fd, connection->peer->early, connection->peer->early_length) && SSL_accept(ssl) == 1) {
+        send_early(ssl, fd, connection->peer->early, connection->peer->early_length) && SSL_accept(ssl) == 1) {
         connection->peer->serve(ssl, connection);
     }
     SSL_free(ssl);
@@ -102,9 +107,9 @@ static void *run(void *ctx) {
 
 void tls_peer_start(tls_peer *peer) {
     peer->context = SSL_CTX_new(TLS_server_method());
-    tls_peer_show_certificate(peer->context);
+    tls_peer_present_certificate(peer->context);
     if (peer->early != NULL) {
-        SSL_CTX_set_num_tickets(peer->context, 0); // Nothing else comes of itself.
+        SSL_CTX_set_num_tickets(peer->context, 0); // session tickets would also arrive early
     }
     SSL_CTX_set_alpn_select_cb(peer->context, choose, peer);
     atomic_init(&peer->count, 0);

@@ -7,6 +7,7 @@
 #ifndef NETCORE_TEST_TLS_PEER_H
 #define NETCORE_TEST_TLS_PEER_H
 
+#include <nettesting.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -65,6 +66,8 @@ void tls_peer_stop(tls_peer *peer);
 /// Reads until the text ends with `end`. Returns false at the end of the connection, or if the text does not fit.
 bool tls_peer_read_to(SSL *ssl, char *text, size_t capacity, const char *end);
 /// Sets a self-signed certificate for 127.0.0.1.
-void tls_peer_show_certificate(SSL_CTX *context);
+void tls_peer_present_certificate(SSL_CTX *context);
+/// Sets this certificate and its key, without its issuers.
+void tls_peer_present(SSL_CTX *context, const nct_test_certificate *made);
 
 #endif

@@ -39,11 +39,11 @@ static uint64_t call_of(pid_t thread) {
 }
 
 /// Continues a stopped thread. A thread that was killed first is ignored.
-static void go_on(pid_t thread, int signal) {
+static void continue_thread(pid_t thread, int signal) {
     (void)ptrace(PTRACE_SYSCALL, thread, NULL, (void *)(intptr_t)signal);
 }
 
-/// Returns the signal to deliver to a stopped thread. Signals for the tracer alone are suppressed.
+/// Returns the signal to deliver to a stopped thread; 0 if the stop was only for the tracer.
 static int signal_of(int how) {
     int signal = WSTOPSIG(how);
     return how >> 16 != 0 || signal == SYSCALL_STOP || signal == SIGSTOP || signal == SIGTRAP ? 0 : signal;
@@ -71,7 +71,7 @@ static int trace(pid_t child, uint64_t nth, bool is_after) {
             kill(child, SIGKILL);
             marked = 0;
         }
-        go_on(thread, signal_of(how));
+        continue_thread(thread, signal_of(how));
     }
 }
 
@@ -89,7 +89,7 @@ int traced_run(void (*work)(void *ctx), void *ctx, uint64_t nth, bool is_after) 
     assert_true(WIFSTOPPED(how));
     long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL;
     assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)options), 0);
-    go_on(child, 0);
+    continue_thread(child, 0);
     return trace(child, nth, is_after);
 }
 

@@ -46,7 +46,7 @@ static char unescaped(reader *in) {
     static const char from[] = "nrtbf";
     static const char to[] = "\n\r\t\b\f";
     char letter = *in->at++;
-    if (letter == 'u') { // The vectors spell only control characters so.
+    if (letter == 'u') { // the vectors use this escape only for control characters
         char digits[5] = {in->at[0], in->at[1], in->at[2], in->at[3], 0};
         in->at += 4;
         long code = strtol(digits, NULL, 16);

@@ -165,7 +165,7 @@ made made_webp(uint32_t width, uint32_t height, bool is_lossless) {
     return image;
 }
 
-/* --- looking --- */
+/* --- decoding --- */
 
 uint8_t *decoded(nc_image_plan *plan, nc_image_status *status, made image, const nc_image_options *options) {
     nc_image_error err = {0};

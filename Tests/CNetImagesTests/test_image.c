@@ -49,7 +49,7 @@ static void image__decodes_every_kind_of_jpeg(void **state) {
     assert_picture(made_jpeg(64, 48, (jpeg_kind){4, false, 0}), false, 12);
 }
 
-static void image__a_jpeg_of_less_than_a_block_is_as_it_was(void **state) {
+static void image__a_jpeg_smaller_than_a_block_is_decoded_exactly(void **state) {
     (void)state;
     // libjpeg rounds a scaled size up: seven pixels by 7/8 are seven again, but with other values.
     for (uint32_t side = 1; side <= 9; side++) {
@@ -58,7 +58,7 @@ static void image__a_jpeg_of_less_than_a_block_is_as_it_was(void **state) {
     }
 }
 
-static void image__a_narrow_jpeg_is_scaled_by_what_it_shows(void **state) {
+static void image__a_narrow_jpeg_is_scaled_by_its_visible_columns(void **state) {
     static const nc_image_options fit = {.fit_width = 1, .fit_height = 1};
     (void)state;
     for (uint32_t width = 3; width <= 40; width++) {
@@ -67,7 +67,7 @@ static void image__a_narrow_jpeg_is_scaled_by_what_it_shows(void **state) {
         nc_image_status status;
         uint8_t *pixels = decoded(&plan, &status, image, &fit);
         assert_int_equal(status, NC_IMAGE_OK);
-        // An even gradient from black to white becomes grey for any set of columns.
+        // A gradient from black to white, scaled to one pixel, is a middle grey.
         assert_near(&plan, pixels, 0, 0, (int[]){127, 127, 127, 255}, 6);
         free(pixels);
         made_free(&image);
@@ -80,7 +80,7 @@ static void image__decodes_webp(void **state) {
     assert_picture(made_webp(40, 30, false), false, 20);
 }
 
-static void image__turns_by_exif(void **state) {
+static void image__is_rotated_by_exif(void **state) {
     (void)state;
     // The stored upper left is black, the upper right red, the lower left green, the lower right both. The rows are
     // their positions after rotation.
@@ -118,7 +118,7 @@ static void assert_scaled(made image, uint32_t fit_width, uint32_t fit_height, u
     assert_int_equal(status, NC_IMAGE_OK);
     assert_int_equal(plan.width, width);
     assert_int_equal(plan.height, height);
-    // The mean of the covered area equals red and green at its middle.
+    // Red and green grow evenly, so the mean of a covered area is the value at its middle.
     for (uint32_t y = 0; y < height; y++) {
         for (uint32_t x = 0; x < width; x++) {
             int wanted[] = {(int)(255 * (2 * x + 1) / (2 * width)), (int)(255 * (2 * y + 1) / (2 * height)), 0, 255};
@@ -159,7 +159,7 @@ static void image__weighs_pixels_by_their_alpha(void **state) {
     nc_image_free(image.bytes);
 }
 
-static void image__writes_png_that_reads_as_it_was(void **state) {
+static void image__a_written_png_round_trips(void **state) {
     (void)state;
     uint8_t *pixels = made_pixels(13, 7);
     pixels[3] = 7;
@@ -209,13 +209,13 @@ static void image__recognizes_by_content(void **state) {
     }
 }
 
-static void image__tells_the_size_of_kinds_that_it_does_not_decode(void **state) {
+static void image__reports_the_size_of_formats_that_it_does_not_decode(void **state) {
     (void)state;
     nc_image_plan plan;
     nc_image_error err = {0};
     static const char gif[] = "GIF89a\x03\0\x02\0";
     assert_int_equal(nc_image_measure(&plan, (const uint8_t *)gif, 10, NULL, &err), NC_IMAGE_UNSUPPORTED);
-    assert_string_equal(err.message, "a GIF is recognized and not decoded");
+    assert_string_equal(err.message, "a GIF is recognized, but cannot be decoded");
     assert_int_equal(plan.width, 3);
     assert_int_equal(plan.height, 2);
     static const char bmp[] = "BM\x3A\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\5\0\0\0\xFE\xFF\xFF\xFF";
@@ -224,7 +224,7 @@ static void image__tells_the_size_of_kinds_that_it_does_not_decode(void **state)
     assert_int_equal(plan.height, 2);
 }
 
-static void image__refuses_wrong_calls(void **state) {
+static void image__rejects_invalid_arguments(void **state) {
     (void)state;
     nc_image_plan plan;
     nc_image_error err;
@@ -242,16 +242,16 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         harness_case(image__decodes_every_kind_of_png),
         harness_case(image__decodes_every_kind_of_jpeg),
-        harness_case(image__a_jpeg_of_less_than_a_block_is_as_it_was),
-        harness_case(image__a_narrow_jpeg_is_scaled_by_what_it_shows),
+        harness_case(image__a_jpeg_smaller_than_a_block_is_decoded_exactly),
+        harness_case(image__a_narrow_jpeg_is_scaled_by_its_visible_columns),
         harness_case(image__decodes_webp),
-        harness_case(image__turns_by_exif),
+        harness_case(image__is_rotated_by_exif),
         harness_case(image__scales_down_while_it_decodes),
         harness_case(image__weighs_pixels_by_their_alpha),
-        harness_case(image__writes_png_that_reads_as_it_was),
+        harness_case(image__a_written_png_round_trips),
         harness_case(image__recognizes_by_content),
-        harness_case(image__tells_the_size_of_kinds_that_it_does_not_decode),
-        harness_case(image__refuses_wrong_calls),
+        harness_case(image__reports_the_size_of_formats_that_it_does_not_decode),
+        harness_case(image__rejects_invalid_arguments),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

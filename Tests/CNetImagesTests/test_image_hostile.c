@@ -33,7 +33,7 @@ static made sample(int kind) {
     }
 }
 
-static void image__refuses_what_is_cut_short(void **state) {
+static void image__rejects_truncated_images(void **state) {
     (void)state;
     for (int kind = 0; kind < 6; kind++) {
         made image = sample(kind);
@@ -50,7 +50,7 @@ static void image__refuses_what_is_cut_short(void **state) {
     }
 }
 
-static void image__survives_any_byte_changed(void **state) {
+static void image__survives_any_changed_byte(void **state) {
     (void)state;
     for (int kind = 0; kind < 6; kind++) {
         made image = sample(kind);
@@ -75,7 +75,7 @@ static void put_32(uint8_t *at, uint32_t value) {
     at[3] = (uint8_t)value;
 }
 
-static void image__refuses_a_png_whose_transparency_is_damaged(void **state) {
+static void image__rejects_a_png_with_damaged_transparency(void **state) {
     (void)state;
     enum { HEAD_BYTES = 33, CHUNK_BYTES = 18 };
     made plain = sample(0);
@@ -106,7 +106,7 @@ static void refuse_as_too_large(made image) {
     assert_true(after.ru_maxrss - before.ru_maxrss < 32L << 10);
 }
 
-static void image__refuses_bombs_before_it_decodes(void **state) {
+static void image__rejects_bombs_before_decoding(void **state) {
     (void)state;
     made png = sample(0);
     put_32(png.bytes + 16, 50000);
@@ -131,7 +131,7 @@ static void image__refuses_bombs_before_it_decodes(void **state) {
     made_free(&webp);
 }
 
-static void image__refuses_a_jpeg_with_more_scans_than_anybody_needs(void **state) {
+static void image__rejects_a_jpeg_with_too_many_scans(void **state) {
     (void)state;
     made image = made_jpeg(64, 64, (jpeg_kind){3, true, 0});
     // Repeats the last scan a thousand times; each pass would cover the whole picture.
@@ -171,7 +171,7 @@ static made png_with_more(size_t inflated) {
     return image;
 }
 
-static void image__refuses_a_png_that_goes_on_behind_its_last_row(void **state) {
+static void image__rejects_a_png_with_data_after_its_last_row(void **state) {
     (void)state;
     made image = png_with_more(256 << 20);
     assert_true(image.count < 1 << 20);
@@ -183,7 +183,7 @@ static void image__refuses_a_png_that_goes_on_behind_its_last_row(void **state) 
     made_free(&image);
 }
 
-static void image__limits_what_a_decoder_keeps_whole(void **state) {
+static void image__limits_the_memory_of_progressive_decoders(void **state) {
     (void)state;
     nc_image_options options = {.fit_width = 10, .max_bytes = 10000};
     nc_image_plan plan;
@@ -212,7 +212,7 @@ static void image__limits_what_a_decoder_keeps_whole(void **state) {
     made_free(&baseline);
 }
 
-static void image__reads_no_nonsense_from_exif(void **state) {
+static void image__ignores_malformed_exif(void **state) {
     (void)state;
     made image = made_jpeg(19, 17, (jpeg_kind){3, false, 6});
     uint8_t *block = memmem(image.bytes, image.count, "Exif", 4);
@@ -233,14 +233,14 @@ static void image__reads_no_nonsense_from_exif(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(image__refuses_bombs_before_it_decodes),
-        harness_case(image__refuses_what_is_cut_short),
-        harness_case(image__survives_any_byte_changed),
-        harness_case(image__refuses_a_png_whose_transparency_is_damaged),
-        harness_case(image__refuses_a_jpeg_with_more_scans_than_anybody_needs),
-        harness_case(image__refuses_a_png_that_goes_on_behind_its_last_row),
-        harness_case(image__limits_what_a_decoder_keeps_whole),
-        harness_case(image__reads_no_nonsense_from_exif),
+        harness_case(image__rejects_bombs_before_decoding),
+        harness_case(image__rejects_truncated_images),
+        harness_case(image__survives_any_changed_byte),
+        harness_case(image__rejects_a_png_with_damaged_transparency),
+        harness_case(image__rejects_a_jpeg_with_too_many_scans),
+        harness_case(image__rejects_a_png_with_data_after_its_last_row),
+        harness_case(image__limits_the_memory_of_progressive_decoders),
+        harness_case(image__ignores_malformed_exif),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void connect_pair(int ends[2]) {
     close(listener);
 }
 
-static void pressure__is_heard_until_it_is_stopped(void **state) {
+static void pressure__is_reported_until_it_is_stopped(void **state) {
     (void)state;
     heard said = {0};
     sem_init(&said.told, 0, 0);
@@ -65,7 +65,7 @@ static void pressure__is_heard_until_it_is_stopped(void **state) {
     nc_pressure_stop(NULL);
 }
 
-static void pressure__may_be_stopped_by_whoever_hears_it(void **state) {
+static void pressure__can_be_stopped_inside_its_callback(void **state) {
     (void)state;
     heard said = {0};
     sem_init(&said.told, 0, 0);
@@ -80,7 +80,7 @@ static void pressure__may_be_stopped_by_whoever_hears_it(void **state) {
     close(ends[1]);
 }
 
-static void pressure__refuses_wrong_calls_and_wrong_files(void **state) {
+static void pressure__rejects_invalid_arguments_and_files(void **state) {
     (void)state;
     int descriptor = -1;
     nc_image_error err;
@@ -105,7 +105,7 @@ static void pressure__refuses_wrong_calls_and_wrong_files(void **state) {
     }
 }
 
-static void pressure__closes_what_it_cannot_watch(void **state) {
+static void pressure__closes_a_descriptor_that_it_cannot_watch(void **state) {
     (void)state;
     int ends[2];
     connect_pair(ends);
@@ -119,10 +119,10 @@ static void pressure__closes_what_it_cannot_watch(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(pressure__is_heard_until_it_is_stopped),
-        harness_case(pressure__may_be_stopped_by_whoever_hears_it),
-        harness_case(pressure__refuses_wrong_calls_and_wrong_files),
-        harness_case(pressure__closes_what_it_cannot_watch),
+        harness_case(pressure__is_reported_until_it_is_stopped),
+        harness_case(pressure__can_be_stopped_inside_its_callback),
+        harness_case(pressure__rejects_invalid_arguments_and_files),
+        harness_case(pressure__closes_a_descriptor_that_it_cannot_watch),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-static void xml__tells_elements_text_and_attributes_in_order(void **state) {
+static void xml__reports_elements_text_and_attributes_in_order(void **state) {
     (void)state;
     assert_events("<?xml version=\"1.0\"?>\n<a x=\"1\" y='&lt;&#x41;'>one<b/>two<![CDATA[<three>]]></a>\n",
                   "<a x=1 y=<A>one<b></b>two<three></a>");
     assert_events("<a>\r\n\t</a>", "<a>\n\t</a>");
 }
 
-static void xml__undoes_the_references_in_values_of_attributes(void **state) {
+static void xml__decodes_references_in_attribute_values(void **state) {
     (void)state;
     assert_events("<a x='b?c=1&amp;d=2' y='&#38;&#x26;amp;&amp;#38;' z='&gt;&quot;&apos;'/>",
                   "<a x=b?c=1&d=2 y=&&amp;&#38; z=>\"'></a>");
@@ -32,7 +32,7 @@ static void xml__ends_every_line_with_a_line_feed(void **state) {
     assert_int_equal(assert_refused("<a>\r1\r\n2\r3</b>", NC_XML_MALFORMED).line, 4);
 }
 
-static void xml__tells_comments_instructions_and_the_document_type(void **state) {
+static void xml__reports_comments_instructions_and_the_document_type(void **state) {
     (void)state;
     assert_events("<!DOCTYPE p PUBLIC '-//X//Y' 'http://h/p.dtd'><!-- c --><?go now?><p/>",
                   "(doctype p -//X//Y http://h/p.dtd)(! c )(?go now)<p></p>");
@@ -46,7 +46,7 @@ static void xml__resolves_namespaces(void **state) {
     assert_events("<q:a q:b='1'/>", "<q:a q:b=1></q:a>");
 }
 
-static void xml__tells_where_a_text_is_malformed(void **state) {
+static void xml__reports_the_position_of_an_error(void **state) {
     (void)state;
     nc_xml_error error = assert_refused("<a>\n  <b>\n  </c>\n</a>", NC_XML_MALFORMED);
     assert_int_equal(error.line, 3);
@@ -57,7 +57,7 @@ static void xml__tells_where_a_text_is_malformed(void **state) {
                         "input is not proper UTF-8, indicate encoding !");
 }
 
-static void xml__refuses_what_is_no_document(void **state) {
+static void xml__rejects_malformed_documents(void **state) {
     (void)state;
     static const char *const wrong[] = {
         "",
@@ -121,13 +121,13 @@ static void xml__expands_no_entity(void **state) {
     assert_string_equal(assert_refused(wrong[0], NC_XML_ENTITY).message, "entity \"e\" is not expanded");
 }
 
-static void xml__leaves_declarations_of_a_document_type_alone(void **state) {
+static void xml__ignores_declarations_of_a_document_type(void **state) {
     (void)state;
     assert_events("<!DOCTYPE a [<!ENTITY e 'x'><!ATTLIST a d CDATA 'default'><!ELEMENT a ANY>]><a x='1'/>",
                   "(doctype a  )<a x=1></a>");
 }
 
-static void xml__refuses_a_subset_behind_a_document_type_however_it_comes(void **state) {
+static void xml__a_subset_after_a_document_type_is_rejected_at_every_split(void **state) {
     (void)state;
     static const char *const wrong[] = {
         "<!DOCTYPE a>[]><a/>",
@@ -148,7 +148,7 @@ static void xml__refuses_a_subset_behind_a_document_type_however_it_comes(void *
     }
 }
 
-static void xml__reads_the_declarations_of_a_document_type_however_they_are_cut(void **state) {
+static void xml__document_type_declarations_are_parsed_at_every_split(void **state) {
     (void)state;
     static const char *const texts[] = {
         "<!DOCTYPE a [<!ELEMENT a ANY> <!-- > ' --> <!ATTLIST a b CDATA '>'> ]><a k='&lt;\xC3\xA9>'>x</a>",
@@ -202,7 +202,7 @@ static void assert_text_of(nc_slice bytes, const char *charset, const char *expe
     recorded_deinit(&what);
 }
 
-static void xml__reads_the_charset_that_counts(void **state) {
+static void xml__the_charsets_precedence_is_mark_transfer_declaration(void **state) {
     (void)state;
     nc_slice latin = nc_slice_of("<?xml version='1.0' encoding='ISO-8859-1'?><a>\xE9</a>");
     assert_text_of(latin, NULL, "<a>\xC3\xA9</a>");
@@ -220,7 +220,7 @@ static void xml__reads_the_charset_that_counts(void **state) {
 #define SLICE(text) nc_slice_make((const uint8_t *)(text), sizeof(text) - 1)
 
 /// Invalid bytes are rejected for every split, also after the root's end, and valid text is accepted.
-static void xml__bytes_of_no_charset_are_refused_however_they_come(void **state) {
+static void xml__bytes_that_are_invalid_in_their_charset_are_rejected_at_every_split(void **state) {
     (void)state;
     const struct {
         const char *charset;
@@ -277,7 +277,7 @@ static void xml__bytes_of_no_charset_are_refused_however_they_come(void **state)
 }
 
 /// A declaration longer than its buffer sets no charset.
-static void xml__a_declaration_of_any_length_ends(void **state) {
+static void xml__a_declaration_of_any_length_is_parsed(void **state) {
     (void)state;
     static const size_t lengths[] = {900, 1024, 5000};
     for (size_t i = 0; i < 3; i++) {
@@ -296,7 +296,7 @@ static void xml__a_declaration_of_any_length_ends(void **state) {
     }
 }
 
-static void xml__refuses_unknown_charsets(void **state) {
+static void xml__rejects_unknown_charsets(void **state) {
     (void)state;
     static const char *const wrong[] = {"", "no-such", "utf-8//TRANSLIT", "utf 8", "\xFF"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -319,7 +319,7 @@ static const char *split_text =
     "<?xml version='1.0' encoding='utf-8'?>\r\n<!DOCTYPE a [<!ENTITY e 'x'>]><!-- \xE2\x82\xAC -->"
     "<a xmlns:p='u' p:k='&amp;\xC3\xA9'>t\xE2\x82\xAC&lt;\r\n<![CDATA[ ]] > ]]><b c=\"d\"/><?go on?></a>\n<!--e-->";
 
-static void xml__does_not_depend_on_the_pieces(void **state) {
+static void xml__every_split_gives_the_same_events(void **state) {
     (void)state;
     char expected[512] = {0};
     recorded whole = record_text(split_text);
@@ -353,7 +353,7 @@ static bool stop_at_second(void *ctx, const nc_xml_event *event) {
     return ++*count < 2;
 }
 
-static void xml__stops_when_the_reader_wants_no_more(void **state) {
+static void xml__stops_when_the_reader_stops(void **state) {
     (void)state;
     int count = 0;
     nc_xml_parser *parser = NULL;
@@ -368,7 +368,7 @@ static void xml__stops_when_the_reader_wants_no_more(void **state) {
     nc_xml_parser_free(NULL);
 }
 
-static void xml__refuses_wrong_calls(void **state) {
+static void xml__rejects_invalid_arguments(void **state) {
     (void)state;
     nc_xml_error error;
     nc_xml_parser *parser = NULL;
@@ -387,26 +387,26 @@ static void xml__refuses_wrong_calls(void **state) {
 int main(void) {
     harness_begin();
     const struct CMUnitTest cases[] = {
-        harness_case(xml__tells_elements_text_and_attributes_in_order),
-        harness_case(xml__undoes_the_references_in_values_of_attributes),
+        harness_case(xml__reports_elements_text_and_attributes_in_order),
+        harness_case(xml__decodes_references_in_attribute_values),
         harness_case(xml__ends_every_line_with_a_line_feed),
-        harness_case(xml__tells_comments_instructions_and_the_document_type),
+        harness_case(xml__reports_comments_instructions_and_the_document_type),
         harness_case(xml__resolves_namespaces),
-        harness_case(xml__tells_where_a_text_is_malformed),
-        harness_case(xml__refuses_what_is_no_document),
+        harness_case(xml__reports_the_position_of_an_error),
+        harness_case(xml__rejects_malformed_documents),
         harness_case(xml__expands_no_entity),
-        harness_case(xml__refuses_a_subset_behind_a_document_type_however_it_comes),
-        harness_case(xml__reads_the_declarations_of_a_document_type_however_they_are_cut),
+        harness_case(xml__a_subset_after_a_document_type_is_rejected_at_every_split),
+        harness_case(xml__document_type_declarations_are_parsed_at_every_split),
         harness_case(xml__reads_a_long_document_type_byte_by_byte),
-        harness_case(xml__leaves_declarations_of_a_document_type_alone),
-        harness_case(xml__reads_the_charset_that_counts),
-        harness_case(xml__bytes_of_no_charset_are_refused_however_they_come),
-        harness_case(xml__a_declaration_of_any_length_ends),
-        harness_case(xml__refuses_unknown_charsets),
-        harness_case(xml__does_not_depend_on_the_pieces),
+        harness_case(xml__ignores_declarations_of_a_document_type),
+        harness_case(xml__the_charsets_precedence_is_mark_transfer_declaration),
+        harness_case(xml__bytes_that_are_invalid_in_their_charset_are_rejected_at_every_split),
+        harness_case(xml__a_declaration_of_any_length_is_parsed),
+        harness_case(xml__rejects_unknown_charsets),
+        harness_case(xml__every_split_gives_the_same_events),
         harness_case(xml__is_never_well_formed_before_its_end),
-        harness_case(xml__stops_when_the_reader_wants_no_more),
-        harness_case(xml__refuses_wrong_calls),
+        harness_case(xml__stops_when_the_reader_stops),
+        harness_case(xml__rejects_invalid_arguments),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/// The cost limits of hostile texts: depth, attributes, defaults, length, memory.
+/// Limits on the cost of hostile texts: depth, attributes, default attributes, length and memory.
 #include "recorded.h"
 
 #include <libxml/xmlerror.h>
@@ -82,7 +82,7 @@ static void xml__limits_the_defaults_of_a_document_type(void **state) {
     assert_int_equal(status_of(&text, NULL), NC_XML_TOO_LARGE);
 }
 
-static void xml__limits_the_whole_and_each_part_that_is_read_at_once(void **state) {
+static void xml__limits_the_document_and_each_buffered_token(void **state) {
     (void)state;
     nc_xml_options small = {.max_bytes = 8};
     nc_buf text = nc_buf_init(64);
@@ -109,7 +109,7 @@ static void xml__limits_the_whole_and_each_part_that_is_read_at_once(void **stat
     assert_int_equal(status_of(&text, &tight), NC_XML_OK);
 }
 
-static void xml__refuses_a_bomb_of_entities(void **state) {
+static void xml__rejects_an_entity_bomb(void **state) {
     (void)state;
     nc_buf text = nc_buf_init(1 << 20);
     repeat(&text, "<!DOCTYPE a [<!ENTITY e0 'ha'>", 1);
@@ -160,7 +160,7 @@ static void say_nothing(void *ctx, const char *format, ...) {
     (void)format;
 }
 
-static void xml__survives_memory_that_runs_out(void **state) {
+static void xml__survives_each_allocation_failure(void **state) {
     (void)state;
     // Without an entity, because libxml2 2.9 leaks its text when an allocation fails in the declaration.
     static const char *const text = "<!DOCTYPE a [<!ELEMENT a ANY>]><a xmlns:p='u' p:k='v'>t<!--c--><b/></a>";
@@ -191,9 +191,9 @@ int main(void) {
         harness_case(xml__limits_depth),
         harness_case(xml__limits_attributes_and_namespaces_of_an_element),
         harness_case(xml__limits_the_defaults_of_a_document_type),
-        harness_case(xml__limits_the_whole_and_each_part_that_is_read_at_once),
-        harness_case(xml__refuses_a_bomb_of_entities),
-        harness_case(xml__survives_memory_that_runs_out),
+        harness_case(xml__limits_the_document_and_each_buffered_token),
+        harness_case(xml__rejects_an_entity_bomb),
+        harness_case(xml__survives_each_allocation_failure),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -4,9 +4,9 @@ import Testing
 /// A behaviour that every transport must have, written once.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     let name: String
-    let play: @Sendable (any Scene) async throws -> Void
+    let play: @Sendable (any Fixture) async throws -> Void
 
-    init(_ name: String, _ play: @escaping @Sendable (any Scene) async throws -> Void) {
+    init(_ name: String, _ play: @escaping @Sendable (any Fixture) async throws -> Void) {
         self.name = name
         self.play = play
     }
@@ -18,7 +18,7 @@ struct ConformanceCase: Sendable, CustomTestStringConvertible {
         heads, bodies, redirects, uploads, refusals, endings, lives, expectations,
     ].flatMap { $0 }
 
-    /// The cases that a stub cannot play, each with the reason. They concern layers below the transport protocol.
+    /// The cases that a stub cannot run, each with the reason. They concern layers below the transport protocol.
     static let excludedForStub: [String: String] = [
         "not-http": "a stub's reply is a status, fields and a body: there is no line that could be malformed",
         "conflicting-lengths": "a stub's body has the length it has; Content-Length frames nothing",

@@ -11,32 +11,32 @@ struct ConformanceTests {
 
     @Test(arguments: ConformanceCase.all)
     func theEnginePasses(_ item: ConformanceCase) async throws {
-        let scene = try WireScene()
-        try await item.play(scene)
-        await scene.end()
+        let fixture = try WireFixture()
+        try await item.play(fixture)
+        await fixture.end()
     }
 
     @Test(arguments: ConformanceCase.all.filter { !isExcluded($0) })
     func theStubPasses(_ item: ConformanceCase) async throws {
-        let scene = StubScene()
-        try await item.play(scene)
-        await scene.end()
+        let fixture = StubFixture()
+        try await item.play(fixture)
+        await fixture.end()
     }
 
     @Test func namesOccurOnce() {
         #expect(Set(Self.names).count == Self.names.count)
     }
 
-    @Test func everyExclusionNamesACaseAndItsReason() {
+    @Test func everyExclusionNamesACaseAndAReason() {
         for (name, reason) in ConformanceCase.excludedForStub {
             #expect(Self.names.contains(name))
             #expect(reason.split(separator: " ").count > 3, "\(name)")
         }
     }
 
-    /// A case that a stub can play by now must be removed from the table of exceptions.
+    /// If the stub supports a case of `excludedForStub`, the case must be removed from that table.
     @Test(arguments: ConformanceCase.all.filter(isExcluded))
-    func anExclusionIsNeeded(_ item: ConformanceCase) async {
-        await #expect(throws: NotExpressible.self) { try await item.play(StubScene()) }
+    func everyExcludedCaseFails(_ item: ConformanceCase) async {
+        await #expect(throws: UnsupportedByFixture.self) { try await item.play(StubFixture()) }
     }
 }

@@ -1,17 +1,17 @@
-"""Runs the blocks of documents and looks at their links.
+"""Runs the code blocks of documents and checks their links.
 
 usage: blocks.py run DOCUMENT..      sh blocks against a server of nk, C blocks compiled and run
-       blocks.py links DOCUMENT..    files and anchors are there, other links are well-formed
-       blocks.py swift PROGRAM       the Swift blocks, which script/docs has made a program of
+       blocks.py links DOCUMENT..    files and anchors exist, other links are well-formed
+       blocks.py swift PROGRAM       the Swift blocks, which script/docs has compiled to a program
 
-What a block needs is said in a comment in front of it, which readers do not see:
-    <!-- file: NAME          a file in the folder that the document's blocks share
+A hidden comment before a block provides what the block needs:
+    <!-- file: NAME          a file in the folder that the document's blocks share, beside those of Tests/Docs/files
     TEXT
     -->
-    <!-- elsewhere: WHY -->  the next block is not run here; the reason is printed
-    <!-- in the sources -->  the next block is run in the folder of the sources; its home is the folder of the others
-A block `text` behind one of `sh` is what that prints on standard output; "…" in a line stands for anything.
-NK and NETCORE name the program and the build folder of the core.
+    <!-- elsewhere: WHY -->  the next block is not run; the reason is printed
+    <!-- in the sources -->  the next block runs in the repository; its HOME is the folder of the other blocks
+A `text` block after an `sh` block is the expected standard output of the latter. "…" in a line matches anything.
+The environment variables NK and NETCORE name the program nk and the build folder of the C core.
 """
 
 import os
@@ -33,7 +33,7 @@ class Fault(Exception):
 
 
 def blocks(path):
-    """Yields (line, language, text, notes) of each fenced block; notes are the comments in front of it."""
+    """Yields (line, language, text, notes) of each fenced block; notes are the comments before it."""
     notes, fence, start, text, comment = [], None, 0, [], None
     before = ""
     for number, line in enumerate(path.read_text().split("\n"), 1):
@@ -89,6 +89,8 @@ class Runner:
         }
         self.output = None
         self.count = 0
+        for file in (ROOT / "Tests/Docs/files").iterdir():
+            (self.folder / file.name).write_text(self.here(file.read_text()))
 
     def close(self):
         for process in (self.plain, self.secure):
@@ -97,7 +99,7 @@ class Runner:
         shutil.rmtree(self.folder)
 
     def here(self, text):
-        """The same with servers of this machine instead of the example's."""
+        """Replaces the example's hosts by servers on this machine."""
         text = re.sub(r"https?://(?:[a-z]+\.)?example\.com", lambda _: self.url, text)
         return re.sub(r"\bexample\.com\b", lambda _: self.secure_host, text)
 
@@ -168,7 +170,7 @@ def run(documents):
 
 
 def run_swift(words):
-    """The program is told the server and a folder, and says which block it is at."""
+    """Runs the program of the Swift blocks with the URL of a server and a folder. It prints each block's position."""
     nk = os.path.abspath(os.environ["NK"])
     folder = pathlib.Path(tempfile.mkdtemp(prefix="nk-docs-"))
     process, url = serve(nk, folder)
@@ -187,7 +189,7 @@ def run_swift(words):
 
 
 def prose(path):
-    """The text without fenced blocks and code spans."""
+    """Returns the text without fenced blocks and code spans."""
     text, in_fence = [], False
     for line in path.read_text().split("\n"):
         if line.startswith("```"):
@@ -198,7 +200,7 @@ def prose(path):
 
 
 def anchors(path):
-    """As GitHub makes them."""
+    """Returns the anchors of the headings, by GitHub's rules."""
     made, counts = set(), {}
     in_fence = False
     for line in path.read_text().split("\n"):

@@ -1,4 +1,5 @@
-"""Opens pages of the site in headless Chromium: each has its title, and the console says nothing of errors.
+"""Opens pages of the site in headless Chromium. Checks each title, that the console has no errors, and that the search of
+the first page finds a page.
 
 usage: pages.py URL PAGE=TITLE..
 """
@@ -18,6 +19,8 @@ def look(url, title):
              f"--user-data-dir={profile}", "--virtual-time-budget=20000", "--enable-logging=stderr", "--log-level=0",
              "--dump-dom", url], capture_output=True, text=True, timeout=SECONDS)
     found = re.search(r"<title[^>]*>([^<]*)</title>", result.stdout)
+    if "?q=" in url and '<ol><li><a href="' not in result.stdout:
+        return ["the search finds nothing"]
     errors = [
         line for line in result.stderr.split("\n")
         if "CONSOLE" in line and re.search(r"(?i)error|failed|refused|uncaught", line)]
@@ -29,7 +32,7 @@ def look(url, title):
 def main():
     base, failures = sys.argv[1].rstrip("/"), 0
     for word in sys.argv[2:]:
-        page, _, title = word.partition("=")
+        page, _, title = word.rpartition("=")
         errors = look(f"{base}/{page}", title)
         failures += bool(errors)
         for error in errors:

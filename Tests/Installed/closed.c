@@ -22,7 +22,7 @@ int main(int count, char **words) {
     if (make == NULL || end == NULL || make(&engine, NULL, NULL) != NC_OK || end(engine, NC_UNLIMITED) != NC_OK) {
         return fail("no engine");
     }
-    // The engine's thread has released everything, but may still run the library's code.
+    // The thread of a released engine may still run the library's code.
     (void)dlclose(library);
     return dlopen(words[1], RTLD_NOW | RTLD_NOLOAD) != NULL
                ? 0

@@ -1,9 +1,11 @@
-# Which requests of find_package(netcore) a version answers: cmake -P Tests/Installed/versions.cmake
+# Checks which version requests of find_package(netcore) an installed version satisfies:
+# cmake -P Tests/Installed/versions.cmake
 cmake_minimum_required(VERSION 3.25)
 
 set(template ${CMAKE_CURRENT_LIST_DIR}/../../cmake/netcore-config-version.cmake.in)
 
-# Installs a version with pointers of so many bytes, and nothing else of it, and asks for it.
+# Installs only the version file of a library with this version and pointer size, and calls find_package() with the
+# remaining arguments.
 function(check version bytes wanted)
     string(REGEX MATCH "^[0-9]+" PROJECT_VERSION_MAJOR ${version})
     string(REGEX MATCH "^[0-9]+[.]([0-9]+)" _ ${version})
@@ -25,7 +27,7 @@ endfunction()
 
 set(CMAKE_SIZEOF_VOID_P 8)
 
-# One version: its interface, as old as that or younger.
+# A single version: satisfied by versions with the same interface that are not older.
 check(0.1.2 8 1)
 check(0.1.2 8 1 0.1)
 check(0.1.2 8 1 0.1.2)
@@ -43,13 +45,13 @@ check(1.4.0 8 0 0.1)
 check(1.4.0 8 0 2)
 check(10.4.0 8 0 1)
 
-# EXACT: no other one.
+# EXACT: satisfied only by that version.
 check(0.1.0 8 1 0.1 EXACT)
 check(0.1.0 8 1 0.1.0 EXACT)
 check(0.1.2 8 0 0.1 EXACT)
 check(1.4.0 8 0 1.2 EXACT)
 
-# A range: what lies in it, the ends by CMake's rules.
+# A range: satisfied by versions within it. CMake's rules decide whether the ends belong to it.
 check(0.1.2 8 1 0.1...0.3)
 check(0.2.7 8 1 0.1...0.3)
 check(0.3.0 8 1 0.1...0.3)
@@ -62,7 +64,7 @@ check(1.0.0 8 0 0.1...<1)
 check(1.9.0 8 1 0.1...<2)
 check(0.10.0 8 0 0.1...0.3)
 
-# Pointers of another length.
+# A library for another pointer size satisfies no request.
 check(0.1.2 4 0)
 check(0.1.2 4 0 0.1)
 check(0.1.2 4 0 0.1...0.3)

@@ -1,8 +1,8 @@
-// Reads forms with node's own FormData and tells where it finds something else than went in: form_parsers.mjs FILE
+// Reads forms with node's FormData, and prints each form whose parts it reads differently: form_parsers.mjs FILE
 //
-// FILE is what form_parsers.py describes. FormData is made of text: names, file names and fields are compared with the
-// text that their bytes decode to, files byte by byte. The type of a File is in lower case, and empty when it holds
-// anything but printable ASCII (W3C File API, 4.1); that of a field is not told.
+// form_parsers.py describes FILE. FormData consists of text, so names, file names and fields are compared as decoded text,
+// and files byte by byte. The type of a File is in lower case, and empty if it has other bytes than printable ASCII (W3C
+// File API, 4.1). FormData has no type for a field.
 import { readFileSync } from "node:fs";
 
 const bytes = (hex) => Buffer.from(hex, "hex");

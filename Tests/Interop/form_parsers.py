@@ -1,14 +1,14 @@
-"""Reads forms with parsers that are not ours and tells where they find something else than went in.
+"""Reads forms with parsers of other projects, and prints each form whose parts they read differently.
 
 usage: form_parsers.py email|werkzeug|multipart FILE
 
-A line of FILE is a JSON object: what it is ("case"), the "type" and "body" of a request and its "parts" (name, value,
-and where there is one a filename and a type), all bytes as hexadecimal digits. Exits with 0 when all parts of all forms
-came back.
+Each line of FILE is a JSON object: a description ("case"), the "type" and "body" of a request, and its "parts" (name,
+value, and if present a filename and a type). All bytes are hexadecimal digits. Exits with 0 if the parser reads all
+parts of all forms unchanged.
 
-Quote, CR and LF in names are escaped (WHATWG HTML, multipart/form-data encoding algorithm). Some parsers undo that, some
-leave it to the caller; so it is undone here on both sides. Werkzeug also takes a backslash for an escape (RFC 9110,
-5.6.4), which WHATWG's encoding does not make, and refuses heads that are no UTF-8: those forms are left out, and counted.
+Quote, CR and LF in names are escaped (WHATWG HTML, multipart/form-data encoding algorithm). Some parsers decode that, some
+leave it to the caller. So it is decoded here on both sides. Werkzeug also reads a backslash as an escape (RFC 9110, 5.6.4),
+which WHATWG's encoding does not produce, and rejects heads that are not UTF-8. Such forms are skipped and counted.
 """
 
 import json
@@ -57,7 +57,7 @@ def by_email(content_type, body):
 
 
 class _Holder:
-    """What Message looks a field up in."""
+    """The object in which Message looks up fields."""
 
     def __init__(self, value):
         self.value = value

@@ -1,5 +1,5 @@
 // Reads each query of a file of cases by node's URLSearchParams, inside a URL and alone, and by Response.formData().
-// The lines are those that queries.py describes; those of "bytes" are no UTF-8, which is all that is known here.
+// queries.py describes the lines. Lines of "bytes" are skipped: they are not UTF-8, the only charset of these parsers.
 import { readFileSync } from "node:fs";
 
 const unhex = (word) => (word === "-" ? "" : Buffer.from(word, "hex").toString("utf8"));

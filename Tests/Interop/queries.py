@@ -1,7 +1,7 @@
 """Reads each query of a file of cases by urllib.parse and by Werkzeug, as a query and as a form.
 
-A line is "text" or "bytes", the query, and the names and values that it means, all in hexadecimal ("-" for nothing).
-Those of a line of "bytes" are Latin-1, which holds every byte; Werkzeug knows UTF-8 alone.
+Each line has the word "text" or "bytes", the query, and its expected names and values, all in hexadecimal ("-" if empty).
+Lines of "bytes" are decoded as Latin-1, which has a character for every byte. Werkzeug supports only UTF-8.
 """
 
 import io

@@ -64,7 +64,7 @@ static void write_form(const char *what, unsigned number, const nc_part *parts, 
     nc_multipart_release(form);
 }
 
-/// Writes a field and a file with one byte inside their texts: names, values and, if legal, the type.
+/// Writes a field and a file whose names and values contain this byte, and, if it is legal there, the type.
 static void write_forms_of_byte(unsigned byte) {
     const uint8_t text[] = {'a', (uint8_t)byte, 'b'};
     const uint8_t type[] = {'t', '/', 'x', (uint8_t)byte, 'y'};
@@ -86,7 +86,7 @@ static void write_forms_of_byte(unsigned byte) {
     }
 }
 
-/// Writes the same for a letter of two bytes. Parsers that decode names to text can treat it differently.
+/// Writes the same with a letter of two bytes in UTF-8, which parsers that decode names to text can treat differently.
 static void write_forms_of_letter(unsigned letter) {
     const uint8_t text[] = {'a', (uint8_t)(0xc0 | letter >> 6), (uint8_t)(0x80 | (letter & 0x3f)), 'b'};
     const nc_slice odd = nc_slice_make(text, sizeof text);

@@ -5,7 +5,7 @@
 
 /* --- asking --- */
 
-static void httpbin__sees_each_method_as_it_was_asked(void **state) {
+static void httpbin__receives_each_method_unchanged(void **state) {
     static const char *const methods[] = {"GET", "POST", "PUT", "DELETE", "PATCH", "TRACE"};
     fixture f;
     (void)state;
@@ -22,16 +22,16 @@ static void httpbin__sees_each_method_as_it_was_asked(void **state) {
     nc_request request = httpbin_request(&f, "/get");
     request.method = nc_slice_of("HEAD");
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "");
+    assert_response(one, 200, "");
     request.method = nc_slice_of("OPTIONS");
     one = fixture_send(&f, &request);
-    assert_answered(one, 200, "");
+    assert_response(one, 200, "");
     nc_slice allowed;
     assert_true(nc_response_find_header(one.response, nc_slice_of("allow"), &allowed));
     fixture_stop(&f);
 }
 
-static void httpbin__statuses_are_answers_and_no_errors(void **state) {
+static void httpbin__error_statuses_are_responses(void **state) {
     static const unsigned codes[] = {200, 201, 202, 204, 205, 300, 304, 400, 403, 404, 405,
                                      409, 410, 418, 422, 429, 500, 501, 502, 503, 504};
     fixture f;
@@ -45,7 +45,7 @@ static void httpbin__statuses_are_answers_and_no_errors(void **state) {
     fixture_stop(&f);
 }
 
-static void httpbin__sees_fields_forms_and_documents(void **state) {
+static void httpbin__receives_fields_forms_and_documents(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
@@ -79,7 +79,7 @@ static nc_pull pull_some(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t ca
     return *left == 0 ? NC_PULL_END : NC_PULL_MORE;
 }
 
-static void httpbin__takes_uploads_with_a_length_and_chunked(void **state) {
+static void httpbin__accepts_uploads_with_a_length_and_chunked(void **state) {
     enum { BYTES = 200000 };
     fixture f;
     (void)state;
@@ -121,7 +121,7 @@ static void httpbin__redirects_are_followed_relative_and_absolute(void **state) 
     fixture_stop(&f);
 }
 
-static void httpbin__redirect_keeps_or_drops_the_method_by_its_status(void **state) {
+static void httpbin__the_status_decides_whether_a_redirect_preserves_the_method(void **state) {
     static const struct {
         unsigned status;
         const char *method;
@@ -144,7 +144,7 @@ static void httpbin__redirect_keeps_or_drops_the_method_by_its_status(void **sta
 
 /* --- responses --- */
 
-static void httpbin__codings_come_out_as_text(void **state) {
+static void httpbin__codings_are_decoded(void **state) {
     static const struct {
         const char *path;
         const char *coding;
@@ -171,7 +171,7 @@ static void httpbin__codings_come_out_as_text(void **state) {
     fixture_stop(&f);
 }
 
-static void httpbin__repeated_fields_stay_apart_and_in_order(void **state) {
+static void httpbin__repeated_fields_stay_separate_and_in_order(void **state) {
     fixture f;
     char seen[32] = "";
     (void)state;
@@ -188,7 +188,7 @@ static void httpbin__repeated_fields_stay_apart_and_in_order(void **state) {
     fixture_stop(&f);
 }
 
-static void httpbin__ranges_give_a_part_or_416(void **state) {
+static void httpbin__ranges_get_a_206_or_416(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
@@ -197,14 +197,14 @@ static void httpbin__ranges_give_a_part_or_416(void **state) {
     request.headers = &range;
     request.header_count = 1;
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 206, "abcdefghijklmnopqrstuvwxyz");
+    assert_response(one, 206, "abcdefghijklmnopqrstuvwxyz");
     assert_field(one, "content-range", "bytes 26-51/1024");
     range.value = nc_slice_of("bytes=5000-");
-    assert_answered(fixture_send(&f, &request), 416, "");
+    assert_response(fixture_send(&f, &request), 416, "");
     fixture_stop(&f);
 }
 
-static void httpbin__streams_come_whole(void **state) {
+static void httpbin__streams_are_complete(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
@@ -221,12 +221,12 @@ static void httpbin__streams_come_whole(void **state) {
     fixture_stop(&f);
 }
 
-static void httpbin__drip_and_delay_keep_to_the_limits(void **state) {
+static void httpbin__drip_and_delay_obey_the_timeouts(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
     answer one = httpbin_get(&f, "/drip?duration=0.2&numbytes=20&code=203");
-    assert_answered(one, 203, "********************");
+    assert_response(one, 203, "********************");
     nc_request request = httpbin_request(&f, "/delay/10");
     request.limits.first_byte_ms = 200;
     assert_int_equal(fixture_send(&f, &request).error.status, NC_ERR_FIRST_BYTE_TIMED_OUT);
@@ -247,17 +247,17 @@ int main(void) {
         return server_missing("httpbin (build/venv)");
     }
     const struct CMUnitTest cases[] = {
-        harness_case(httpbin__sees_each_method_as_it_was_asked),
-        harness_case(httpbin__statuses_are_answers_and_no_errors),
-        harness_case(httpbin__sees_fields_forms_and_documents),
-        harness_case(httpbin__takes_uploads_with_a_length_and_chunked),
+        harness_case(httpbin__receives_each_method_unchanged),
+        harness_case(httpbin__error_statuses_are_responses),
+        harness_case(httpbin__receives_fields_forms_and_documents),
+        harness_case(httpbin__accepts_uploads_with_a_length_and_chunked),
         harness_case(httpbin__redirects_are_followed_relative_and_absolute),
-        harness_case(httpbin__redirect_keeps_or_drops_the_method_by_its_status),
-        harness_case(httpbin__codings_come_out_as_text),
-        harness_case(httpbin__repeated_fields_stay_apart_and_in_order),
-        harness_case(httpbin__ranges_give_a_part_or_416),
-        harness_case(httpbin__streams_come_whole),
-        harness_case(httpbin__drip_and_delay_keep_to_the_limits),
+        harness_case(httpbin__the_status_decides_whether_a_redirect_preserves_the_method),
+        harness_case(httpbin__codings_are_decoded),
+        harness_case(httpbin__repeated_fields_stay_separate_and_in_order),
+        harness_case(httpbin__ranges_get_a_206_or_416),
+        harness_case(httpbin__streams_are_complete),
+        harness_case(httpbin__drip_and_delay_obey_the_timeouts),
     };
     return cmocka_run_group_tests(cases, httpbin_start, httpbin_stop);
 }

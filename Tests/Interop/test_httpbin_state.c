@@ -16,7 +16,7 @@ static answer ask_as(fixture *f, const char *path, uint32_t schemes, const char 
 
 /* --- credentials --- */
 
-static void httpbin__basic_credentials_open_what_they_should(void **state) {
+static void httpbin__basic_credentials_authenticate(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
@@ -46,7 +46,7 @@ static void httpbin__digest_challenges_are_answered(void **state) {
     fixture_stop(&f);
 }
 
-static void httpbin__a_bearer_token_is_shown(void **state) {
+static void httpbin__a_bearer_token_is_sent(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
@@ -61,7 +61,7 @@ static void httpbin__a_bearer_token_is_shown(void **state) {
 
 /* --- cookies --- */
 
-static void httpbin__cookies_are_set_kept_and_deleted(void **state) {
+static void httpbin__cookies_are_set_stored_and_deleted(void **state) {
     fixture f;
     nc_buf jar = nc_buf_init(4096);
     (void)state;
@@ -85,7 +85,7 @@ static void httpbin__cookies_are_set_kept_and_deleted(void **state) {
     fixture_stop(&f);
 }
 
-static void httpbin__cookies_are_forgotten_without_a_jar(void **state) {
+static void httpbin__cookies_are_not_stored_without_a_jar(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
@@ -109,18 +109,18 @@ static answer ask_with(fixture *f, const char *path, const char *name, const cha
     return fixture_send(f, &request);
 }
 
-static void httpbin__conditions_are_answered_with_304_and_412(void **state) {
+static void httpbin__conditional_requests_get_304_and_412(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
     answer one = httpbin_get(&f, "/etag/v1");
     assert_int_equal(nc_response_status(one.response), 200);
     assert_field(one, "etag", "v1");
-    assert_answered(ask_with(&f, "/etag/v1", "If-None-Match", "v1"), 304, "");
+    assert_response(ask_with(&f, "/etag/v1", "If-None-Match", "v1"), 304, "");
     assert_int_equal(nc_response_status(ask_with(&f, "/etag/v1", "If-None-Match", "v0").response), 200);
     assert_int_equal(nc_response_status(ask_with(&f, "/etag/v1", "If-Match", "v0").response), 412);
     assert_int_equal(nc_response_status(httpbin_get(&f, "/cache").response), 200);
-    assert_answered(ask_with(&f, "/cache", "If-Modified-Since", "Thu, 01 Jan 2026 00:00:00 GMT"), 304, "");
+    assert_response(ask_with(&f, "/cache", "If-Modified-Since", "Thu, 01 Jan 2026 00:00:00 GMT"), 304, "");
     assert_field(httpbin_get(&f, "/cache/60"), "cache-control", "public, max-age=60");
     fixture_stop(&f);
 }
@@ -131,12 +131,12 @@ int main(void) {
         return server_missing("httpbin (build/venv)");
     }
     const struct CMUnitTest cases[] = {
-        harness_case(httpbin__basic_credentials_open_what_they_should),
+        harness_case(httpbin__basic_credentials_authenticate),
         harness_case(httpbin__digest_challenges_are_answered),
-        harness_case(httpbin__a_bearer_token_is_shown),
-        harness_case(httpbin__cookies_are_set_kept_and_deleted),
-        harness_case(httpbin__cookies_are_forgotten_without_a_jar),
-        harness_case(httpbin__conditions_are_answered_with_304_and_412),
+        harness_case(httpbin__a_bearer_token_is_sent),
+        harness_case(httpbin__cookies_are_set_stored_and_deleted),
+        harness_case(httpbin__cookies_are_not_stored_without_a_jar),
+        harness_case(httpbin__conditional_requests_get_304_and_412),
     };
     return cmocka_run_group_tests(cases, httpbin_start, httpbin_stop);
 }

@@ -97,17 +97,17 @@ static bool shares_clear_connections(void) {
 
 /* --- cases --- */
 
-static void nghttpd__speaks_http_2_in_the_clear_without_an_upgrade(void **state) {
+static void nghttpd__cleartext_http_2_needs_no_upgrade(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
     nc_request request = clear_request(&f, &clear_server, "/one");
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "a");
+    assert_response(one, 200, "a");
     assert_int_equal(nc_response_http_version(one.response), NC_HTTP_VERSION_2);
     assert_false(nc_response_is_close_delimited(one.response));
     request.method = nc_slice_of("HEAD");
-    assert_answered(fixture_send(&f, &request), 200, "");
+    assert_response(fixture_send(&f, &request), 200, "");
     request = clear_request(&f, &clear_server, "/missing");
     one = fixture_send(&f, &request);
     assert_int_equal(nc_response_status(one.response), 404);
@@ -115,7 +115,7 @@ static void nghttpd__speaks_http_2_in_the_clear_without_an_upgrade(void **state)
     fixture_stop(&f);
 }
 
-static void nghttpd__is_not_asked_for_http_2_in_the_clear_unless_told_to(void **state) {
+static void nghttpd__cleartext_http_2_is_used_only_on_request(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
@@ -127,7 +127,8 @@ static void nghttpd__is_not_asked_for_http_2_in_the_clear_unless_told_to(void **
     fixture_stop(&f);
 }
 
-/// Since 8.0 the first requests to a host do not wait for its protocol: each may open a connection.
+/// Since 8.0, libcurl does not make concurrent requests wait until a host's protocol is known. Each may open a
+/// connection.
 static unsigned first_connections(void) {
     return shares_clear_connections() ? 8 : 1;
 }
@@ -149,7 +150,7 @@ static void assert_streams(fixture *f, nc_request request, size_t body_bytes, un
     assert_in_range(connections, 1, max_connections);
 }
 
-static void nghttpd__answers_300_requests_in_the_clear(void **state) {
+static void nghttpd__serves_300_cleartext_requests(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
@@ -158,7 +159,7 @@ static void nghttpd__answers_300_requests_in_the_clear(void **state) {
     fixture_stop(&f);
 }
 
-static void nghttpd__answers_300_streams_over_one_tls_connection(void **state) {
+static void nghttpd__serves_300_streams_over_one_tls_connection(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
@@ -166,13 +167,13 @@ static void nghttpd__answers_300_streams_over_one_tls_connection(void **state) {
     fixture_stop(&f);
 }
 
-/// Their pieces alternate within one read.
-static void nghttpd__a_disk_that_is_full_for_one_stream_is_no_matter_for_another(void **state) {
+/// The pieces of several bodies alternate within one read.
+static void nghttpd__a_full_disk_for_one_stream_does_not_affect_others(void **state) {
     enum { STREAMS = 8, FULL = 5 };
     fixture f;
     full_disk disk;
     nc_transfer_id ids[STREAMS];
-    place at = place_make();
+    temp_directory at = temp_directory_make();
     (void)state;
     full_disk_init(&disk);
     ask_start(&f, &(nc_engine_options){.file_ops = &disk.ops});
@@ -192,9 +193,9 @@ static void nghttpd__a_disk_that_is_full_for_one_stream_is_no_matter_for_another
         }
     }
     assert_in_range(connections, 0, first_connections());
-    assert_true(rmdir(fixture_text(&f, "%s/full", at.root)) == 0 && place_count(at.root) == STREAMS - 1);
+    assert_true(rmdir(fixture_text(&f, "%s/full", at.root)) == 0 && temp_directory_count(at.root) == STREAMS - 1);
     fixture_stop(&f);
-    place_remove(&at);
+    temp_directory_remove(&at);
 }
 
 /// libcurl 7.88 never shares a connection between hosts, whatever names the certificate has. Each host is evaluated
@@ -217,7 +218,7 @@ static void nghttpd__two_hosts_of_one_server_are_two_connections(void **state) {
     numbered.url = nc_slice_of(server_text("https://127.0.0.1:%u/one", tls_server.port));
     for (int i = 0; i < 2; i++) {
         answer one = fixture_send(&f, &named);
-        assert_answered(one, 200, "a");
+        assert_response(one, 200, "a");
         assert_int_equal(nc_response_http_version(one.response), NC_HTTP_VERSION_2);
         assert_int_equal(nc_response_hop_at(one.response, 0).is_reused, i == 1);
         assert_status(fixture_send(&f, &numbered).error.status, NC_ERR_PIN_MISMATCH);
@@ -225,7 +226,7 @@ static void nghttpd__two_hosts_of_one_server_are_two_connections(void **state) {
     fixture_stop(&f);
 }
 
-static void nghttpd__that_allows_few_streams_answers_them_all(void **state) {
+static void nghttpd__with_few_concurrent_streams_serves_them_all(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
@@ -233,7 +234,7 @@ static void nghttpd__that_allows_few_streams_answers_them_all(void **state) {
     fixture_stop(&f);
 }
 
-static void nghttpd__trailers_arrive_apart_from_the_head(void **state) {
+static void nghttpd__trailers_are_separate_from_the_head(void **state) {
     fixture f;
     nc_slice value;
     (void)state;
@@ -250,14 +251,14 @@ static void nghttpd__trailers_arrive_apart_from_the_head(void **state) {
     fixture_stop(&f);
 }
 
-static void nghttpd__pushes_nothing_into_an_answer(void **state) {
+static void nghttpd__server_push_does_not_reach_a_response(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, NULL);
     nc_request request = ask_for(&f, &tls_server, "https", "/one");
     for (int i = 0; i < 3; i++) {
         answer one = fixture_send(&f, &request);
-        assert_answered(one, 200, "a");
+        assert_response(one, 200, "a");
         assert_int_equal(nc_response_hop_at(one.response, 0).received_bytes, 1);
         assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, i == 0);
     }
@@ -274,7 +275,7 @@ static void assert_echo(fixture *f, nc_request request) {
     assert_true(nc_response_hop_at(one.response, 0).sent_bytes >= ECHO_BYTES);
 }
 
-static void nghttpd__sends_back_16_mib_that_were_uploaded_from_a_file(void **state) {
+static void nghttpd__echoes_16_mib_uploaded_from_a_file(void **state) {
     fixture f;
     (void)state;
     server_write_file("upload", NULL, ECHO_BYTES);
@@ -293,7 +294,7 @@ static nc_pull pull_some(void *ctx, nc_transfer_id id, uint8_t *bytes, size_t ca
     return *left == 0 ? NC_PULL_END : NC_PULL_MORE;
 }
 
-static void nghttpd__takes_a_body_of_unknown_length(void **state) {
+static void nghttpd__accepts_a_body_of_unknown_length(void **state) {
     fixture f;
     size_t left = 300000;
     (void)state;
@@ -308,7 +309,7 @@ static void nghttpd__takes_a_body_of_unknown_length(void **state) {
     fixture_stop(&f);
 }
 
-static void nghttpd__that_answers_before_it_has_the_upload_is_never_a_short_success(void **state) {
+static void nghttpd__an_early_response_is_never_a_truncated_success(void **state) {
     fixture f;
     size_t left = 8 * 1024 * 1024;
     (void)state;
@@ -334,10 +335,10 @@ typedef struct heads {
     unsigned count;
     unsigned ended;
     unsigned worked;
-    unsigned final; // ends that are neither a success nor worth a retry
+    unsigned final; // errors that a retry would not resolve
 } heads;
 
-static nc_verdict pause_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+static nc_action pause_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
     heads *seen = ctx;
     (void)id;
     (void)response;
@@ -346,7 +347,7 @@ static nc_verdict pause_at_head(void *ctx, nc_transfer_id id, const nc_response 
     seen->count++;
     pthread_cond_broadcast(&seen->changed);
     pthread_mutex_unlock(&seen->mutex);
-    return NC_PAUSE;
+    return NC_ACTION_PAUSE;
 }
 
 static void note_end(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
@@ -381,7 +382,7 @@ static void start_standing(fixture *f, heads *seen, nc_request request, nc_trans
     wait_for(seen, &seen->count, count);
 }
 
-static void nghttpd__streams_that_rest_hold_nobody_up(void **state) {
+static void nghttpd__paused_streams_do_not_block_others(void **state) {
     enum { STREAMS = 6 }; // the default number of connections per host
     fixture f;
     heads seen = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -403,7 +404,7 @@ static void nghttpd__streams_that_rest_hold_nobody_up(void **state) {
     fixture_stop(&f);
 }
 
-static void nghttpd__streams_that_may_rest_take_no_more_connections_than_a_host_has(void **state) {
+static void nghttpd__streams_that_may_pause_stay_within_the_host_limit(void **state) {
     fixture f;
     (void)state;
     ask_start(&f, &(nc_engine_options){.max_per_host = 2});
@@ -413,15 +414,15 @@ static void nghttpd__streams_that_may_rest_take_no_more_connections_than_a_host_
     fixture_stop(&f);
 }
 
-static nc_verdict stop_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
+static nc_action stop_at_head(void *ctx, nc_transfer_id id, const nc_response *response, bool is_last) {
     (void)ctx;
     (void)id;
     (void)response;
     (void)is_last;
-    return NC_STOP;
+    return NC_ACTION_STOP;
 }
 
-static void nghttpd__one_stream_that_is_stopped_leaves_the_others(void **state) {
+static void nghttpd__stopping_one_stream_does_not_affect_others(void **state) {
     enum { STREAMS = 8, STOPPED = 3 };
     fixture f;
     heads seen = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -439,12 +440,12 @@ static void nghttpd__one_stream_that_is_stopped_leaves_the_others(void **state) 
     // The shared connection is still in use.
     request = ask_for(&f, &tls_server, "https", "/one");
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "a");
+    assert_response(one, 200, "a");
     assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, 0);
     fixture_stop(&f);
 }
 
-static void nghttpd__that_dies_ends_every_stream_and_is_found_again(void **state) {
+static void nghttpd__its_crash_ends_every_stream_and_later_requests_reconnect(void **state) {
     enum { STREAMS = 5 };
     fixture f;
     heads seen = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -467,7 +468,7 @@ static void nghttpd__that_dies_ends_every_stream_and_is_found_again(void **state
                NULL);
     request = clear_request(&f, &clear_server, "/one");
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "a");
+    assert_response(one, 200, "a");
     assert_int_equal(nc_response_hop_at(one.response, 0).connections_opened, 1);
     fixture_stop(&f);
 }
@@ -478,22 +479,22 @@ int main(void) {
         return server_missing("nghttpd");
     }
     const struct CMUnitTest cases[] = {
-        harness_case(nghttpd__speaks_http_2_in_the_clear_without_an_upgrade),
-        harness_case(nghttpd__is_not_asked_for_http_2_in_the_clear_unless_told_to),
-        harness_case(nghttpd__answers_300_requests_in_the_clear),
-        harness_case(nghttpd__answers_300_streams_over_one_tls_connection),
-        harness_case(nghttpd__a_disk_that_is_full_for_one_stream_is_no_matter_for_another),
+        harness_case(nghttpd__cleartext_http_2_needs_no_upgrade),
+        harness_case(nghttpd__cleartext_http_2_is_used_only_on_request),
+        harness_case(nghttpd__serves_300_cleartext_requests),
+        harness_case(nghttpd__serves_300_streams_over_one_tls_connection),
+        harness_case(nghttpd__a_full_disk_for_one_stream_does_not_affect_others),
         harness_case(nghttpd__two_hosts_of_one_server_are_two_connections),
-        harness_case(nghttpd__that_allows_few_streams_answers_them_all),
-        harness_case(nghttpd__trailers_arrive_apart_from_the_head),
-        harness_case(nghttpd__pushes_nothing_into_an_answer),
-        harness_case(nghttpd__sends_back_16_mib_that_were_uploaded_from_a_file),
-        harness_case(nghttpd__takes_a_body_of_unknown_length),
-        harness_case(nghttpd__that_answers_before_it_has_the_upload_is_never_a_short_success),
-        harness_case(nghttpd__streams_that_rest_hold_nobody_up),
-        harness_case(nghttpd__streams_that_may_rest_take_no_more_connections_than_a_host_has),
-        harness_case(nghttpd__one_stream_that_is_stopped_leaves_the_others),
-        harness_case(nghttpd__that_dies_ends_every_stream_and_is_found_again), // last: it restarts a server
+        harness_case(nghttpd__with_few_concurrent_streams_serves_them_all),
+        harness_case(nghttpd__trailers_are_separate_from_the_head),
+        harness_case(nghttpd__server_push_does_not_reach_a_response),
+        harness_case(nghttpd__echoes_16_mib_uploaded_from_a_file),
+        harness_case(nghttpd__accepts_a_body_of_unknown_length),
+        harness_case(nghttpd__an_early_response_is_never_a_truncated_success),
+        harness_case(nghttpd__paused_streams_do_not_block_others),
+        harness_case(nghttpd__streams_that_may_pause_stay_within_the_host_limit),
+        harness_case(nghttpd__stopping_one_stream_does_not_affect_others),
+        harness_case(nghttpd__its_crash_ends_every_stream_and_later_requests_reconnect), // last: it restarts a server
     };
     return cmocka_run_group_tests(cases, start_nghttpd, stop_nghttpd);
 }

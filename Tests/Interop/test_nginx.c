@@ -113,7 +113,7 @@ static void nginx__serves_one_byte_and_a_page_over_http_1_1(void **state) {
     assert_int_equal(nc_engine_close(engine, LIMIT_MS), NC_OK);
 }
 
-static void nginx__keeps_one_connection_for_a_hundred_requests(void **state) {
+static void nginx__serves_a_hundred_requests_on_one_connection(void **state) {
     char url[128];
     uint32_t connections = 0;
     nc_engine *engine = new_engine();
@@ -141,7 +141,7 @@ static void nginx__follows_a_relative_redirect(void **state) {
     assert_int_equal(nc_engine_close(engine, LIMIT_MS), NC_OK);
 }
 
-static void nginx__sends_gzip_that_comes_out_whole(void **state) {
+static void nginx__its_gzip_bodies_decode_completely(void **state) {
     char url[128];
     nc_slice coding;
     nc_engine *engine = new_engine();
@@ -159,7 +159,7 @@ static void nginx__sends_gzip_that_comes_out_whole(void **state) {
     assert_int_equal(nc_engine_close(engine, LIMIT_MS), NC_OK);
 }
 
-static void nginx__speaks_tls_with_the_protocol_of_ones_choice(void **state) {
+static void nginx__tls_uses_the_requested_protocol(void **state) {
     char url[128];
     nc_engine *engine = new_engine();
     (void)state;
@@ -177,13 +177,34 @@ static void nginx__speaks_tls_with_the_protocol_of_ones_choice(void **state) {
     assert_int_equal(nc_engine_close(engine, LIMIT_MS), NC_OK);
 }
 
-static void nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_over_http(void **state) {
+/// The server selects HTTP/2 if it is offered, and libcurl would drop the trailers there.
+static void nginx__a_request_with_trailers_uses_http_1_1(void **state) {
+    static const nc_header sum = {{(const uint8_t *)"X-Sum", 5}, {(const uint8_t *)"17", 2}};
+    char url[128];
+    nc_engine *engine = new_engine();
+    (void)state;
+    nc_request request = request_for(url, sizeof url, true, "/unread");
+    nc_response *response = fetch(engine, &request);
+    assert_int_equal(nc_response_http_version(response), NC_HTTP_VERSION_2);
+    nc_response_release(response);
+    request.method = nc_slice_of("POST");
+    request.body = nc_slice_of("hello");
+    request.trailers = (nc_trailers){.fields = &sum, .count = 1};
+    response = fetch(engine, &request);
+    assert_int_equal(nc_response_http_version(response), NC_HTTP_VERSION_1_1);
+    assert_true(nc_slice_is_equal(nc_response_body(response), nc_slice_of("unread")));
+    nc_response_release(response);
+    assert_int_equal(nc_engine_close(engine, LIMIT_MS), NC_OK);
+}
+
+static void nginx__serves_500_http_2_streams_on_one_connection_then_http_1_1(void **state) {
     enum { STREAMS = 500 };
     char url[128];
     nc_transfer_id ids[STREAMS];
     uint32_t connections = 0;
     nc_error err;
-    // Since 8.0 the first requests to a host do not wait for its protocol: each may open a connection.
+    // Since 8.0, libcurl does not make concurrent requests wait until a host's protocol is known. Each may open a
+    // connection.
     unsigned first = nc_capabilities_query().curl_version[0] == '7' ? 1 : 16;
     nc_engine *engine = new_engine();
     (void)state;
@@ -200,7 +221,7 @@ static void nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_ov
         nc_response_release(response);
     }
     assert_in_range(connections, 1, first);
-    // Over http a request has a receive buffer of another size.
+    // Plain requests use receive buffers of another size.
     request = request_for(url, sizeof url, false, "/page");
     for (int i = 0; i < STREAMS; i++)
         assert_int_equal(nc_engine_submit(engine, &request, NULL, &ids[i], &err), NC_OK);
@@ -214,7 +235,7 @@ static void nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_ov
 }
 
 /// nginx responds immediately and then resets the stream (RFC 9113, section 8.1).
-static void nginx__answers_uploads_that_it_does_not_read(void **state) {
+static void nginx__responds_to_uploads_that_it_does_not_read(void **state) {
     enum { PAIRS = 200 };
     static char body[200000];
     char upload_url[128];
@@ -252,10 +273,10 @@ typedef struct count {
     pthread_cond_t changed;
 } count;
 
-static nc_verdict count_bytes(void *ctx, nc_transfer_id id, nc_slice bytes) {
+static nc_action count_bytes(void *ctx, nc_transfer_id id, nc_slice bytes) {
     (void)id;
     ((count *)ctx)->bytes += bytes.length;
-    return NC_CONTINUE;
+    return NC_ACTION_CONTINUE;
 }
 
 static void count_done(void *ctx, nc_transfer_id id, nc_response *response, const nc_error *error) {
@@ -303,7 +324,7 @@ static void nginx__sends_a_gibibyte_in_constant_memory(void **state) {
     assert_int_equal(nc_engine_close(engine, LIMIT_MS), NC_OK);
 }
 
-static void nginx__body_of_a_gibibyte_is_refused_by_the_default_limit(void **state) {
+static void nginx__a_body_of_1_gib_is_rejected_by_the_default_limit(void **state) {
     char url[128];
     nc_error err;
     nc_transfer_id id;
@@ -325,14 +346,15 @@ int main(void) {
     }
     const struct CMUnitTest cases[] = {
         harness_case(nginx__serves_one_byte_and_a_page_over_http_1_1),
-        harness_case(nginx__keeps_one_connection_for_a_hundred_requests),
+        harness_case(nginx__serves_a_hundred_requests_on_one_connection),
         harness_case(nginx__follows_a_relative_redirect),
-        harness_case(nginx__sends_gzip_that_comes_out_whole),
-        harness_case(nginx__speaks_tls_with_the_protocol_of_ones_choice),
-        harness_case(nginx__gets_500_http_2_streams_over_one_connection_and_then_pages_over_http),
-        harness_case(nginx__answers_uploads_that_it_does_not_read),
+        harness_case(nginx__its_gzip_bodies_decode_completely),
+        harness_case(nginx__tls_uses_the_requested_protocol),
+        harness_case(nginx__a_request_with_trailers_uses_http_1_1),
+        harness_case(nginx__serves_500_http_2_streams_on_one_connection_then_http_1_1),
+        harness_case(nginx__responds_to_uploads_that_it_does_not_read),
         harness_case(nginx__sends_a_gibibyte_in_constant_memory),
-        harness_case(nginx__body_of_a_gibibyte_is_refused_by_the_default_limit),
+        harness_case(nginx__a_body_of_1_gib_is_rejected_by_the_default_limit),
     };
     return cmocka_run_group_tests(cases, start_nginx, stop_nginx);
 }

@@ -89,14 +89,14 @@ static void tinyproxy__forwards_plain_requests(void **state) {
     const nc_proxy proxy = proxy_at(&f, "http", &open_proxy, NULL);
     for (int i = 0; i < 3; i++) {
         answer one = ask_through(&f, &proxy);
-        assert_answered(one, 200, "through");
+        assert_response(one, 200, "through");
         assert_true(nc_response_find_header(one.response, nc_slice_of("via"), &via));
     }
     assert_non_null(strstr(fixture_received(&f, 0), "GET /a HTTP/1."));
     fixture_stop(&f);
 }
 
-static void tinyproxy__makes_tunnels_for_https_and_when_asked(void **state) {
+static void tinyproxy__creates_tunnels_for_https_and_on_request(void **state) {
     fixture f;
     nc_slice via;
     (void)state;
@@ -104,7 +104,7 @@ static void tinyproxy__makes_tunnels_for_https_and_when_asked(void **state) {
     nc_proxy proxy = proxy_at(&f, "http", &open_proxy, NULL);
     for (int i = 0; i < 3; i++) {
         answer one = ask_through(&f, &proxy);
-        assert_answered(one, 200, "through");
+        assert_response(one, 200, "through");
         assert_false(nc_response_find_header(one.response, nc_slice_of("via"), &via));
         assert_int_equal(nc_response_hop_at(one.response, 0).is_reused, i > 0);
     }
@@ -113,28 +113,28 @@ static void tinyproxy__makes_tunnels_for_https_and_when_asked(void **state) {
     proxy = proxy_at(&f, "http", &open_proxy, NULL);
     proxy.uses_tunnel = true;
     answer one = ask_through(&f, &proxy);
-    assert_answered(one, 200, "through");
+    assert_response(one, 200, "through");
     assert_false(nc_response_find_header(one.response, nc_slice_of("via"), &via));
     fixture_stop(&f);
 }
 
-static void tinyproxy__wants_its_own_credentials(void **state) {
+static void tinyproxy__requires_its_own_credentials(void **state) {
     fixture f;
     (void)state;
     start(&f, NCT_PLAIN);
     nc_proxy proxy = proxy_at(&f, "http", &locked_proxy, NULL);
-    // It responds with 401 or 407, depending on its version. Both are the proxy's own responses.
+    // Depending on its version, tinyproxy responds with 401 or 407. Both are its own responses.
     assert_in_range(nc_response_status(ask_through(&f, &proxy).response), 401, 407);
     proxy.credentials = nobody;
     assert_in_range(nc_response_status(ask_through(&f, &proxy).response), 401, 407);
     assert_int_equal(nct_server_request_count(f.server), 0);
     proxy.credentials = me;
-    assert_answered(ask_through(&f, &proxy), 200, "through");
+    assert_response(ask_through(&f, &proxy), 200, "through");
     assert_null(strstr(fixture_received(&f, 0), "uthorization"));
     fixture_stop(&f);
 }
 
-static void tinyproxy__makes_no_tunnel_without_credentials(void **state) {
+static void tinyproxy__creates_no_tunnel_without_credentials(void **state) {
     fixture f;
     (void)state;
     start(&f, NCT_TLS_VALID);
@@ -143,12 +143,12 @@ static void tinyproxy__makes_no_tunnel_without_credentials(void **state) {
     assert_int_equal(one.error.status, NC_ERR_PROXY);
     assert_int_equal(nct_server_connection_count(f.server), 0);
     proxy.credentials = me;
-    assert_answered(ask_through(&f, &proxy), 200, "through");
+    assert_response(ask_through(&f, &proxy), 200, "through");
     assert_null(strstr(fixture_received(&f, 0), "uthorization"));
     fixture_stop(&f);
 }
 
-static void tinyproxy__says_that_a_server_cannot_be_reached(void **state) {
+static void tinyproxy__reports_an_unreachable_server(void **state) {
     fixture f;
     server silent;
     (void)state;
@@ -193,7 +193,7 @@ static void assert_echo_through(nct_identity identity, const char *scheme, const
     fixture_stop(&f);
 }
 
-static void proxies__carry_large_bodies_both_ways(void **state) {
+static void proxies__relay_large_bodies_in_both_directions(void **state) {
     (void)state;
     assert_echo_through(NCT_PLAIN, "http", &locked_proxy);
     assert_echo_through(NCT_TLS_VALID, "http", &locked_proxy);
@@ -204,7 +204,7 @@ static void proxies__carry_large_bodies_both_ways(void **state) {
 
 /* --- microsocks --- */
 
-static void microsocks__takes_the_right_password_alone(void **state) {
+static void microsocks__accepts_only_the_right_password(void **state) {
     fixture f;
     (void)state;
     start(&f, NCT_PLAIN);
@@ -214,18 +214,18 @@ static void microsocks__takes_the_right_password_alone(void **state) {
     assert_int_equal(ask_through(&f, &proxy).error.status, NC_ERR_PROXY);
     assert_int_equal(nct_server_connection_count(f.server), 0);
     proxy.credentials = me;
-    assert_answered(ask_through(&f, &proxy), 200, "through");
+    assert_response(ask_through(&f, &proxy), 200, "through");
     fixture_stop(&f);
 }
 
-static void microsocks__looks_names_up_for_socks5h(void **state) {
+static void microsocks__resolves_names_for_socks5h(void **state) {
     fixture f;
     (void)state;
     start(&f, NCT_PLAIN);
     const nc_proxy proxy = proxy_at(&f, "socks5h", &socks_proxy, &me);
     nc_request request = {.url = nc_slice_of(fixture_url_at(&f, "localhost", "/a")), .proxy = &proxy};
     answer one = fixture_send(&f, &request);
-    assert_answered(one, 200, "through");
+    assert_response(one, 200, "through");
     request.url = nc_slice_of("http://there.is.no.such.name.invalid/");
     assert_int_equal(fixture_send(&f, &request).error.status, NC_ERR_PROXY);
     fixture_stop(&f);
@@ -233,12 +233,12 @@ static void microsocks__looks_names_up_for_socks5h(void **state) {
 
 /* --- pproxy --- */
 
-static void pproxy__is_reached_over_tls_that_is_checked(void **state) {
+static void pproxy__is_reached_over_verified_tls(void **state) {
     fixture f;
     (void)state;
     start(&f, NCT_PLAIN);
     const nc_proxy proxy = proxy_at(&f, "https", &secure_proxy, &me);
-    // Neither the system's authorities nor the server's signed it.
+    // The proxy's certificate is signed neither by the system's authorities nor by the server's.
     answer one = ask_through(&f, &proxy);
     assert_true(one.error.status != NC_OK);
     assert_int_equal(nct_server_connection_count(f.server), 0);
@@ -246,7 +246,7 @@ static void pproxy__is_reached_over_tls_that_is_checked(void **state) {
     nc_request request = fixture_request(&f, "/a");
     request.proxy = &proxy;
     request.trust = fixture_trust(&f, &own);
-    assert_answered(fixture_send(&f, &request), 200, "through");
+    assert_response(fixture_send(&f, &request), 200, "through");
     fixture_stop(&f);
 }
 
@@ -261,14 +261,14 @@ int main(void) {
     }
     const struct CMUnitTest cases[] = {
         harness_case(tinyproxy__forwards_plain_requests),
-        harness_case(tinyproxy__makes_tunnels_for_https_and_when_asked),
-        harness_case(tinyproxy__wants_its_own_credentials),
-        harness_case(tinyproxy__makes_no_tunnel_without_credentials),
-        harness_case(tinyproxy__says_that_a_server_cannot_be_reached),
-        harness_case(proxies__carry_large_bodies_both_ways),
-        harness_case(microsocks__takes_the_right_password_alone),
-        harness_case(microsocks__looks_names_up_for_socks5h),
-        harness_case(pproxy__is_reached_over_tls_that_is_checked),
+        harness_case(tinyproxy__creates_tunnels_for_https_and_on_request),
+        harness_case(tinyproxy__requires_its_own_credentials),
+        harness_case(tinyproxy__creates_no_tunnel_without_credentials),
+        harness_case(tinyproxy__reports_an_unreachable_server),
+        harness_case(proxies__relay_large_bodies_in_both_directions),
+        harness_case(microsocks__accepts_only_the_right_password),
+        harness_case(microsocks__resolves_names_for_socks5h),
+        harness_case(pproxy__is_reached_over_verified_tls),
     };
     return cmocka_run_group_tests(cases, start_proxies, stop_proxies);
 }

@@ -1,4 +1,4 @@
-// Misuse of netcore.hpp: each step ends, throws if it must, and leaks nothing.
+// Misuse of the C++ header: each step ends, throws if it must, and leaks nothing.
 #include <netcore.hpp>
 
 #include <atomic>
@@ -19,7 +19,7 @@ void step(const char *name, bool is_right) {
     std::cout << (is_right ? "ok " : "failed ") << name << std::endl;
 }
 
-std::string place(const char *path) {
+std::string url_of(const char *path) {
     const char *plain = std::getenv("NETCORE_PLAIN");
     return std::string(plain == nullptr ? "" : plain) + path;
 }
@@ -41,7 +41,7 @@ nc_request request_for(const std::string &url) {
 
 // A moved-from object is empty: it fails, and never counts as "no rule".
 bool moved() {
-    const std::string url = place("/cities");
+    const std::string url = url_of("/cities");
     netcore::engine first;
     netcore::engine engine(std::move(first));
     netcore::response response = engine.fetch(request_for(url));
@@ -63,26 +63,26 @@ bool moved() {
 // After any exception in a callback the transfer ends as stopped, and the lambdas' captures are freed.
 bool thrown() {
     netcore::engine engine;
-    const std::string url = place("/slow");
+    const std::string url = url_of("/slow");
     auto held = std::make_shared<int>(0);
     for (const bool in_head : {true, false}) {
         std::promise<nc_status> ended;
-        netcore::events told;
-        told.on_head = [in_head, held](nc_transfer_id, const nc_response *, bool) {
-            return in_head ? throw 1 : NC_CONTINUE; // not even a std::exception
+        netcore::events events;
+        events.on_head = [in_head, held](nc_transfer_id, const nc_response *, bool) {
+            return in_head ? throw 1 : NC_ACTION_CONTINUE; // not even a std::exception
         };
-        told.on_body = [held](nc_transfer_id, nc_slice) -> nc_verdict { throw std::bad_alloc(); };
-        told.on_done = [&](nc_transfer_id, netcore::response, const nc_error &error) { ended.set_value(error.status); };
-        engine.submit(request_for(url), std::move(told));
+        events.on_body = [held](nc_transfer_id, nc_slice) -> nc_action { throw std::bad_alloc(); };
+        events.on_done = [&](nc_transfer_id, netcore::response, const nc_error &error) { ended.set_value(error.status); };
+        engine.submit(request_for(url), std::move(events));
         if (ended.get_future().get() != NC_ERR_STOPPED_BY_CALLER) {
             return false;
         }
     }
     // A rejected request calls nothing and keeps nothing.
-    netcore::events told;
-    told.on_done = [held](nc_transfer_id, netcore::response, const nc_error &) { std::abort(); };
+    netcore::events events;
+    events.on_done = [held](nc_transfer_id, netcore::response, const nc_error &) { std::abort(); };
     const bool is_refused =
-        status_of([&] { engine.submit(request_for("http://"), std::move(told)); }) == NC_ERR_BAD_URL;
+        status_of([&] { engine.submit(request_for("http://"), std::move(events)); }) == NC_ERR_BAD_URL;
     { const netcore::engine last(std::move(engine)); }
     return is_refused && held.use_count() == 1;
 }
@@ -91,33 +91,33 @@ bool thrown() {
 bool ended_inside() {
     std::promise<nc_status> ended;
     auto engine = std::make_shared<netcore::engine>();
-    const std::string url = place("/slow");
-    netcore::events told;
-    told.on_body = [&](nc_transfer_id, nc_slice) {
+    const std::string url = url_of("/slow");
+    netcore::events events;
+    events.on_body = [&](nc_transfer_id, nc_slice) {
         engine.reset();
-        return NC_CONTINUE;
+        return NC_ACTION_CONTINUE;
     };
-    told.on_done = [&](nc_transfer_id, netcore::response, const nc_error &error) { ended.set_value(error.status); };
-    engine->submit(request_for(url), std::move(told));
+    events.on_done = [&](nc_transfer_id, netcore::response, const nc_error &error) { ended.set_value(error.status); };
+    engine->submit(request_for(url), std::move(events));
     return ended.get_future().get() == NC_ERR_CANCELLED;
 }
 
 // The destructor waits for each on_done, for requests of any number of threads.
 bool in_flight() {
     for (int round = 0; round < 10; round++) {
-        std::atomic<int> asked{0};
-        std::atomic<int> told{0};
+        std::atomic<int> submitted{0};
+        std::atomic<int> ended_count{0};
         {
             netcore::engine engine;
             std::vector<std::thread> threads;
             for (int number = 0; number < 8; number++) {
                 threads.emplace_back([&, number] {
-                    const std::string url = place(number % 2 == 0 ? "/slow" : "/film");
+                    const std::string url = url_of(number % 2 == 0 ? "/slow" : "/film");
                     for (int count = 0; count < 10; count++) {
                         netcore::events events;
-                        events.on_done = [&](nc_transfer_id, netcore::response, const nc_error &) { told++; };
+                        events.on_done = [&](nc_transfer_id, netcore::response, const nc_error &) { ended_count++; };
                         const nc_transfer_id id = engine.submit(request_for(url), std::move(events));
-                        asked++;
+                        submitted++;
                         if (count % 3 == 0) {
                             engine.cancel(id);
                         }
@@ -128,7 +128,7 @@ bool in_flight() {
                 thread.join();
             }
         }
-        if (asked != 80 || told != 80) {
+        if (submitted != 80 || ended_count != 80) {
             return false;
         }
     }

@@ -1,4 +1,4 @@
-"""What the Python package is not to be done to: each step ends, with an exception where one is due, and leaves nothing."""
+"""Misuse of the Python package: each step ends, raises an exception if it must, and leaks nothing."""
 
 import asyncio
 import faulthandler
@@ -34,101 +34,101 @@ def thrower(failure: BaseException) -> Callable[..., None]:
 
 
 def closed(directory: str) -> bool:
-    """A closed object says so, and is never taken for none."""
+    """A closed object raises an error, and is never treated like None."""
     engine, expectation = netcore.Engine(), netcore.Expectation()
-    response = engine.fetch(PLAIN + "/cities")
+    response = engine.fetch_blocking(PLAIN + "/cities")
     transfer = engine.start(PLAIN + "/slow")
     for owner in (response, expectation):
         owner.close()
         owner.close()
-    refused = raises(ValueError, lambda: engine.fetch(PLAIN + "/cities", expectation=expectation))
+    refused = raises(ValueError, lambda: engine.fetch_blocking(PLAIN + "/cities", expectation=expectation))
     engine.close()
     engine.close()
     transfer.cancel()
-    return (refused and raises(ValueError, lambda: response.body) and raises(netcore.NetError, transfer.result)
-            and raises(ValueError, lambda: engine.fetch(PLAIN + "/cities")) and not _engine._waiting)
+    return (refused and raises(ValueError, lambda: response.content) and raises(netcore.NetError, transfer.result)
+            and raises(ValueError, lambda: engine.fetch_blocking(PLAIN + "/cities")) and not _engine._waiting)
 
 
 def types(directory: str) -> bool:
-    with netcore.Engine() as engine, engine.fetch(PLAIN + "/cities") as response:
+    with netcore.Engine() as engine, engine.fetch_blocking(PLAIN + "/cities") as response:
         url = PLAIN + "/cities"
         calls: List[Callable[[], Any]] = [
-            lambda: engine.fetch(url.encode()), lambda: engine.fetch(url, body="text"), lambda: engine.fetch(url, body=5),
-            lambda: engine.fetch(url, trust=response), lambda: engine.fetch(url, trust=""),
-            lambda: engine.fetch(url, expectation=response), lambda: engine.fetch(url, total_ms="5"),
-            lambda: engine.fetch(url, method=b"GET"), lambda: netcore.Expectation(b"{}"),
+            lambda: engine.fetch_blocking(url.encode()), lambda: engine.fetch_blocking(url, data=5), lambda: engine.fetch_blocking(url, data=b"", json={}),
+            lambda: engine.fetch_blocking(url, trust=response), lambda: engine.fetch_blocking(url, trust=""),
+            lambda: engine.fetch_blocking(url, expectation=response), lambda: engine.fetch_blocking(url, timeout="5"),
+            lambda: engine.fetch_blocking(url, method=b"GET"), lambda: netcore.Expectation(b"{}"),
             lambda: netcore.Trust(pins={"localhost": "sha256/one"}),
         ]
         values: List[Callable[[], Any]] = [
-            lambda: engine.fetch(url, total_ms=-1), lambda: engine.fetch(url, total_ms=1 << 32),
-            lambda: engine.fetch(url, headers={"X": "\u2603"}), lambda: netcore.Store(os.path.join(directory, "a\0b")),
+            lambda: engine.fetch_blocking(url, timeout=-1), lambda: engine.fetch_blocking(url, timeout=1 << 32),
+            lambda: engine.fetch_blocking(url, headers={"X": "\u2603"}), lambda: netcore.Store(os.path.join(directory, "a\0b")),
         ]
-        echoed = engine.fetch(url, method="POST", body=bytearray(b"mutable")).status == 200
+        echoed = engine.fetch_blocking(url, method="POST", data=bytearray(b"mutable")).status == 200
         return (echoed and all(raises(TypeError, call) for call in calls)
                 and all(raises(ValueError, call) for call in values) and not _engine._waiting)
 
 
 def callbacks(directory: str) -> bool:
-    """What a callback throws comes out where its result is waited for, blocking and with asyncio."""
+    """An exception in a callback is raised by the call that waits for the result, blocking and with asyncio."""
     with netcore.Engine() as engine:
         def fetch(failure: BaseException) -> Any:
-            return engine.fetch(PLAIN + "/slow", on_chunk=thrower(failure))
+            return engine.fetch_blocking(PLAIN + "/slow", on_chunk=thrower(failure))
 
         async def later(failure: BaseException) -> Any:
-            return await asyncio.wait_for(engine.fetch_async(PLAIN + "/slow", on_chunk=thrower(failure)), SECONDS)
+            return await asyncio.wait_for(engine.fetch(PLAIN + "/slow", on_chunk=thrower(failure)), SECONDS)
 
         path = os.path.join(directory, "refused")
         return (raises(LookupError, lambda: fetch(LookupError())) and raises(SystemExit, lambda: fetch(SystemExit()))
                 and raises(RuntimeError, lambda: fetch(StopIteration()))
                 and raises(RuntimeError, lambda: asyncio.run(later(StopIteration())))
                 and raises(LookupError, lambda: asyncio.run(later(LookupError())))
-                and raises(LookupError, lambda: engine.download(PLAIN + "/slow", path, on_progress=thrower(LookupError()))))
+                and raises(LookupError, lambda: engine.download_blocking(PLAIN + "/slow", path, on_progress=thrower(LookupError()))))
 
 
 def waiting_callbacks(directory: str) -> bool:
-    """The loop thread cannot wait for itself; closing there is letting go."""
+    """The event loop thread cannot wait for itself. Closing an engine on it does not wait."""
     engine = netcore.Engine()
-    refused = raises(RuntimeError, lambda: engine.fetch(
-        PLAIN + "/slow", on_chunk=lambda piece: engine.fetch(PLAIN + "/cities")))
-    ended = raises(netcore.NetError, lambda: engine.fetch(PLAIN + "/slow", on_chunk=lambda piece: engine.close()))
-    return refused and ended and raises(ValueError, lambda: engine.fetch(PLAIN + "/cities"))
+    refused = raises(RuntimeError, lambda: engine.fetch_blocking(
+        PLAIN + "/slow", on_chunk=lambda piece: engine.fetch_blocking(PLAIN + "/cities")))
+    ended = raises(netcore.NetError, lambda: engine.fetch_blocking(PLAIN + "/slow", on_chunk=lambda piece: engine.close()))
+    return refused and ended and raises(ValueError, lambda: engine.fetch_blocking(PLAIN + "/cities"))
 
 
 def head(directory: str) -> bool:
-    """Nobody waits for a head that will not come."""
+    """Waiting for a head ends if there is none."""
     with netcore.Engine() as engine, socket.socket() as deaf:
-        deaf.bind(("127.0.0.1", 0))  # its own port, where nobody listens
+        deaf.bind(("127.0.0.1", 0))  # reserves a port on which no socket listens
         transfer = engine.start(f"http://127.0.0.1:{deaf.getsockname()[1]}/")
         transfer.wait_for_head()
         return raises(netcore.NetError, transfer.result)
 
 
 def garbage(directory: str) -> bool:
-    """What nobody holds any more ends, while its bytes come."""
+    """An engine without references is freed, and its transfers end, while their bodies arrive."""
     for _ in range(20):
         engine = netcore.Engine()
-        gone = weakref.ref(engine)
+        reference = weakref.ref(engine)
         for _ in range(5):
             engine.start(PLAIN + "/slow", on_chunk=lambda piece: gc.collect() and None)
             engine.start(PLAIN + "/film")
         del engine
         gc.collect()
-        if gone() is not None:
+        if reference() is not None:
             return False
     return not _engine._waiting
 
 
 def threads(directory: str) -> bool:
-    """Many threads ask, read and cancel while another closes what they use."""
+    """Many threads send, read and cancel while other threads close the objects that they use."""
     faults: List[BaseException] = []
     for _ in range(5):
         engine = netcore.Engine()
-        responses = [engine.fetch(PLAIN + "/film") for _ in range(8)]
+        responses = [engine.fetch_blocking(PLAIN + "/film") for _ in range(8)]
 
         def ask(number: int) -> None:
             try:
                 for _ in range(30):
-                    responses[number].body
+                    responses[number].content
                     transfer = engine.start(PLAIN + "/cities")
                     if number % 2:
                         transfer.cancel()
@@ -153,23 +153,23 @@ def threads(directory: str) -> bool:
 
 
 def tasks(directory: str) -> bool:
-    """Tasks that are cancelled at any time, and a loop that ends before its transfers."""
+    """Tasks can be cancelled at any time, and an asyncio loop can end before its transfers."""
     with netcore.Engine() as engine:
         async def cancelled() -> bool:
-            asked = [asyncio.ensure_future(engine.fetch_async(PLAIN + ("/slow" if number % 20 == 1 else "/cities")))
+            sent = [asyncio.ensure_future(engine.fetch(PLAIN + ("/slow" if number % 20 == 1 else "/cities")))
                      for number in range(60)]
-            for number, task in enumerate(asked):
+            for number, task in enumerate(sent):
                 if number % 3 == 0:
                     task.cancel()
                 await asyncio.sleep(0)
-            await asyncio.gather(*(asked[number] for number in range(60) if number % 3 and number % 20 != 1))
-            for task in asked:
+            await asyncio.gather(*(sent[number] for number in range(60) if number % 3 and number % 20 != 1))
+            for task in sent:
                 task.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
+            await asyncio.gather(*sent, return_exceptions=True)
             return True
 
         async def left() -> bool:
-            asyncio.ensure_future(engine.fetch_async(PLAIN + "/slow"))
+            asyncio.ensure_future(engine.fetch(PLAIN + "/slow"))
             await asyncio.sleep(0)
             return True
 
@@ -178,13 +178,13 @@ def tasks(directory: str) -> bool:
 
 
 def forked(directory: str) -> bool:
-    """A child leaves its parent's engine alone, and ends."""
+    """A forked child does not affect its parent's engine, and ends."""
     with netcore.Engine() as engine:
-        response, transfer = engine.fetch(PLAIN + "/cities"), engine.start(PLAIN + "/slow")
+        response, transfer = engine.fetch_blocking(PLAIN + "/cities"), engine.start(PLAIN + "/slow")
         child = os.fork()
         if child == 0:
-            signal.alarm(SECONDS // 2)  # no thread of the parent's watches here
-            ended = raises(ValueError, lambda: engine.fetch(PLAIN + "/cities"))
+            signal.alarm(SECONDS // 2)  # the parent's watchdog thread does not exist in the child
+            ended = raises(ValueError, lambda: engine.fetch_blocking(PLAIN + "/cities"))
             transfer.wait_for_head()
             ended = (ended and raises(ValueError, transfer.result)
                      and raises(ValueError, lambda: asyncio.run(transfer.wait())))
@@ -192,7 +192,7 @@ def forked(directory: str) -> bool:
             gc.collect()
             _engine._close_all()
             os._exit(0 if ended else 1)
-        return os.waitpid(child, 0)[1] == 0 and len(response.body) == 47 and engine.fetch(PLAIN + "/cities").status == 200
+        return os.waitpid(child, 0)[1] == 0 and len(response.content) == 47 and engine.fetch_blocking(PLAIN + "/cities").status == 200
 
 
 def main(directory: str) -> int:

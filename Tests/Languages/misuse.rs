@@ -1,13 +1,10 @@
 //! Misuse of the Rust module: each step ends, panics if it must, and leaks nothing.
 
-#[path = "../../Examples/rust/netcore.rs"]
-mod netcore;
-
 use netcore::{raw, Engine, Error, Events, Expectation, Id, Request, Response, Store, Transfer, Trust};
 use std::panic::{catch_unwind, set_hook, AssertUnwindSafe};
 use std::sync::{mpsc, Arc, Mutex};
 
-fn place(path: &str) -> String {
+fn url_of(path: &str) -> String {
     std::env::var("NETCORE_PLAIN").unwrap_or_default() + path
 }
 
@@ -41,7 +38,7 @@ impl Drop for PanicsWhenDropped {
 /// Panics in a callback and in values that it owns never unwind through C.
 fn panics() -> bool {
     let engine = Engine::new().unwrap();
-    let url = place("/slow");
+    let url = url_of("/slow");
     let head = Events { on_head: Some(Box::new(|| panic!("in head"))), ..Default::default() };
     let in_head = engine.start(&Request::get(&url), head).unwrap();
     let in_head = catch_unwind(AssertUnwindSafe(|| in_head.wait())).is_err();
@@ -59,10 +56,10 @@ fn panics() -> bool {
 /// A callback that would wait for its own thread gets an error.
 fn waits_inside() -> bool {
     let engine = Arc::new(Engine::new().unwrap());
-    let (inner, url) = (engine.clone(), place("/slow"));
+    let (inner, url) = (engine.clone(), url_of("/slow"));
     let (said, heard) = mpsc::channel();
     let asking = chunks(move |_| {
-        let status = status_of(inner.fetch(&Request::get(&place("/cities"))));
+        let status = status_of(inner.fetch(&Request::get(&url_of("/cities"))));
         said.send(status).is_err()
     });
     let transfer = engine.start(&Request::get(&url), asking).unwrap();
@@ -75,7 +72,7 @@ fn ends_inside() -> bool {
     let (said, heard) = mpsc::channel();
     let slot = Arc::new(Mutex::new(Some(Engine::new().unwrap())));
     let inner = slot.clone();
-    let url = place("/slow");
+    let url = url_of("/slow");
     let engine = slot.lock().unwrap();
     let events = chunks(move |_| {
         drop(inner.lock().unwrap().take());
@@ -92,7 +89,7 @@ fn dropped_in_flight() -> bool {
     let owned = Arc::new(());
     for _ in 0..10 {
         let engine = Engine::new().unwrap();
-        let (slow, film) = (place("/slow"), place("/film"));
+        let (slow, film) = (url_of("/slow"), url_of("/film"));
         std::thread::scope(|scope| {
             for number in 0..8 {
                 let (engine, owned, url) = (&engine, owned.clone(), if number % 2 == 0 { &slow } else { &film });
@@ -119,7 +116,7 @@ fn dropped_in_flight() -> bool {
 fn cancelled_elsewhere() -> bool {
     let engine = Engine::new().unwrap();
     let directory = std::env::args().nth(1).unwrap_or_default();
-    let url = place("/slow");
+    let url = url_of("/slow");
     let download = engine.download(&Request::get(&url), &format!("{directory}/slow")).unwrap();
     let id = download.id();
     let status = std::thread::scope(|scope| {

@@ -34,7 +34,7 @@ private struct LineHandler: LogHandler {
 struct SwiftLogTests {
     @Test func aCallIsLoggedAndItsSecretsAreHidden() async throws {
         let server = try MockServer()
-        try server.answer("/", with: .text("ok"))
+        try server.register("/", with: .text("ok"))
         let lines = LineHandler.Lines()
         let logger = Logger(label: "test") { _ in LineHandler(lines) }
         var configuration = Agent.Configuration()
@@ -58,7 +58,7 @@ struct SwiftMetricsTests {
         let metrics = TestMetrics()
         MetricsSystem.bootstrap(metrics)
         let server = try MockServer()
-        try server.answer("/", with: .text("ok"))
+        try server.register("/", with: .text("ok"))
         var configuration = Agent.Configuration()
         configuration.observers = [RequestMetrics()]
         let agent = Agent(configuration)

@@ -26,7 +26,7 @@ struct OpenAPITransportTests {
     }
 
     private func length(_ reply: StubReply) async throws -> HTTPBody.Length {
-        try server.answer("/", with: reply)
+        try server.register("/", with: reply)
         let body = try #require(try await send().1)
         let length = body.length
         let count = try await [UInt8](collecting: body, upTo: 1 << 20).count
@@ -42,7 +42,7 @@ struct OpenAPITransportTests {
         #expect(try await length(.text("no", status: 404)) == .known(2))
     }
 
-    @Test func aLengthThatTheHeadDoesNotStateIsUnknown() async throws {
+    @Test func bodyLengthIsUnknownWithoutContentLength() async throws {
         var delimited = StubReply.text("hello")
         delimited.isCloseDelimited = true
         #expect(try await length(delimited) == .unknown)
@@ -56,22 +56,22 @@ struct OpenAPITransportTests {
         let packed = try Body.text(text).gzipped().bytes
         var coded = StubReply.bytes(packed, contentType: "text/plain")
         coded.headers["Content-Encoding"] = "gzip"
-        try server.answer("/", with: coded)
+        try server.register("/", with: coded)
         let body = try #require(try await send().1)
         #expect(body.length == .unknown)
         #expect(try await String(collecting: body, upTo: 1 << 20) == text)
     }
 
     @Test(arguments: [204, 304])
-    func theseStatusesHaveNoBody(status: Int) async throws {
-        try server.answer("/", with: StubReply(status: status, headers: ["X-A": "1"]))
+    func statusesWithoutABodyReturnNoBody(status: Int) async throws {
+        try server.register("/", with: StubReply(status: status, headers: ["X-A": "1"]))
         let (head, body) = try await send()
         #expect(head.status.code == status && body == nil)
         #expect(head.headerFields[try #require(HTTPField.Name("X-A"))] == "1")
     }
 
     @Test func aHeadRequestHasNoBodyAndItsConnectionIsReused() async throws {
-        try server.answer("/", with: .text("hello"))
+        try server.register("/", with: .text("hello"))
         for _ in 0..<3 {
             let (head, body) = try await send(.head)
             #expect(head.status == .ok && body == nil)
@@ -80,10 +80,10 @@ struct OpenAPITransportTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test func bytesThatAreNotUTF8PassBothWays() async throws {
+    @Test func nonUTF8BytesSurviveInBothDirections() async throws {
         let name = try #require(HTTPField.Name("X-Name"))
         let bytes: [UInt8] = [0x4B, 0xF6, 0x6C, 0x6E]
-        try server.answer("/", with: StubReply(headers: Headers([.init(name: "X-Name", bytes: Bytes(bytes))])))
+        try server.register("/", with: StubReply(headers: Headers([.init(name: "X-Name", bytes: Bytes(bytes))])))
         let (head, _) = try await send(fields: HTTPFields([HTTPField(name: name, value: bytes)]))
         #expect(Array(try #require(server.requests.first?.headers.bytes("X-Name"))) == bytes)
         #expect(Array(try #require(Headers(head.headerFields).bytes("X-Name"))) == bytes)
@@ -91,7 +91,7 @@ struct OpenAPITransportTests {
 
     @Test(arguments: [IterationBehavior.single, .multiple])
     func aRequestsBodyIsSent(behavior: IterationBehavior) async throws {
-        try server.answer("/", with: .text("ok"))
+        try server.register("/", with: .text("ok"))
         let body = HTTPBody([UInt8]("hello".utf8), length: .known(5), iterationBehavior: behavior)
         let (_, answer) = try await send(.post, body: body)
         #expect(try await String(collecting: try #require(answer), upTo: 10) == "ok")
@@ -100,12 +100,12 @@ struct OpenAPITransportTests {
         #expect(received.headers["Content-Length"] == "5")
     }
 
-    @Test func aHeadOfHTTPTypesBecomesARequestAndAResponse() async throws {
-        try server.answer("/a", with: .text("ok", status: 202))
+    @Test func httpTypesHeadConvertsToRequestAndResponse() async throws {
+        try server.register("/a", with: .text("ok", status: 202))
         let authority = "127.0.0.1:\(server.port)"
-        let asked = HTTPRequest(
+        let httpRequest = HTTPRequest(
             method: .put, scheme: "http", authority: authority, path: "/a?b=1", headerFields: [.accept: "text/plain"])
-        let head = HTTPResponse(try await agent.send(Request(asked, body: .text("x"))))
+        let head = HTTPResponse(try await agent.send(Request(httpRequest, body: .text("x"))))
         #expect(head.status == .accepted && head.headerFields[.contentLength] == "2")
         let received = try #require(server.requests.first)
         #expect(received.target == "/a?b=1" && received.headers["Accept"] == "text/plain")

@@ -1,3 +1,4 @@
+#if Images
 import NetKit
 import NetKitImages
 import NetKitTesting
@@ -19,6 +20,7 @@ extension StubTransport {
     /// Creates a stub that responds to every request with this image.
     convenience init(image: Image) throws {
         self.init()
-        answer("*", with: .bytes(try image.png(), contentType: "image/png"))
+        register("*", with: .bytes(try image.png(), contentType: "image/png"))
     }
 }
+#endif

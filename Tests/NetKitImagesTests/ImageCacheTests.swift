@@ -1,3 +1,4 @@
+#if Images
 import NetKit
 import NetKitImages
 import Testing
@@ -9,12 +10,12 @@ import Glibc
 struct ImageCacheTests {
     private func key(_ name: String) -> ImageKey { ImageKey(name: name) }
 
-    @Test func capacitiesAreAFNetworkings() {
+    @Test func defaultCapacitiesMatchAFNetworking() {
         let cache = AutoPurgingImageCache()
         #expect(cache.memoryCapacity == 100 << 20 && cache.preferredUsageAfterPurge == 60 << 20)
     }
 
-    @Test func anImageCostsItsPixels() throws {
+    @Test func imageCostIsItsPixelSize() throws {
         let cache = AutoPurgingImageCache()
         cache.insert(try plain(10, 20), for: key("a"))
         #expect(cache.memoryUsage == 800)
@@ -22,7 +23,7 @@ struct ImageCacheTests {
         #expect(cache.memoryUsage == 4 && cache.count == 1)
     }
 
-    @Test func whatWasUsedLongestAgoGoesFirst() throws {
+    @Test func leastRecentlyUsedImageIsEvictedFirst() throws {
         // Each image costs 400 bytes.
         let cache = AutoPurgingImageCache(memoryCapacity: 1600, preferredUsageAfterPurge: 800)
         for name in ["a", "b", "c", "d"] {
@@ -35,17 +36,17 @@ struct ImageCacheTests {
         #expect(["a", "b", "c", "d", "e"].filter { cache.image(for: key($0)) != nil } == ["a", "e"])
     }
 
-    @Test func anImageThatIsTooLargeChangesNothing() throws {
+    @Test func oversizedImageIsNotCached() throws {
         let cache = AutoPurgingImageCache(memoryCapacity: 400, preferredUsageAfterPurge: 400)
         cache.insert(try plain(10, 10), for: key("a"))
         cache.insert(try plain(11, 10), for: key("b"))
         #expect(cache.image(for: key("a")) != nil && cache.image(for: key("b")) == nil)
-        // A replaced image no longer counts.
+        // An image that is too large still removes the earlier image of its key.
         cache.insert(try plain(11, 10), for: key("a"))
         #expect(cache.image(for: key("a")) == nil && cache.memoryUsage == 0)
     }
 
-    @Test func removingTellsWhetherThereWasAny() throws {
+    @Test func removeReturnsWhetherAnImageWasCached() throws {
         let cache = AutoPurgingImageCache()
         cache.insert(try plain(), for: key("a"))
         cache.insert(try plain(), for: key("b"))
@@ -54,7 +55,7 @@ struct ImageCacheTests {
         #expect(cache.memoryUsage == 0 && cache.image(for: key("b")) == nil)
     }
 
-    @Test func keysCannotBeConfused() {
+    @Test func keysOfDifferentRequestsDiffer() {
         func request(_ url: String, _ change: (inout ImageRequest) -> Void = { _ in }) -> ImageKey {
             var request = ImageRequest(url)
             change(&request)
@@ -81,7 +82,7 @@ struct ImageCacheTests {
             request("u") { $0.headers = ["A": "1", "a": "2"] } != request("u") { $0.headers = ["A": "2", "a": "1"] })
     }
 
-    @Test func manyAtOnceKeepTheLimit() async throws {
+    @Test func concurrentInsertsStayWithinTheLimit() async throws {
         let cache = AutoPurgingImageCache(memoryCapacity: 4000, preferredUsageAfterPurge: 2000)
         let image = try plain(10, 10)
         let isWithinLimit = await withTaskGroup(of: Bool.self) { group in
@@ -104,25 +105,25 @@ struct ImageCacheTests {
     }
 
     #if canImport(Glibc)
-    @Test func memoryPressureIsHeardAsUrgentData() async throws {
+    @Test func memoryPressureArrivesAsUrgentData() async throws {
         // epoll reports urgent data of a socket with the same event as the kernel's memory pressure.
         let (near, far) = try UrgentSockets.pair()
         defer { close(far) }
-        let (told, teller) = AsyncStream<Void>.makeStream()
-        let watch = try MemoryPressure(takingOwnershipOf: near) { teller.yield() }
-        UrgentSockets.tell(far)
-        var iterator = told.makeAsyncIterator()
+        let (notifications, continuation) = AsyncStream<Void>.makeStream()
+        let watch = try MemoryPressure(takingOwnershipOf: near) { continuation.yield() }
+        UrgentSockets.sendUrgentByte(far)
+        var iterator = notifications.makeAsyncIterator()
         #expect(await iterator.next() != nil)
         withExtendedLifetime(watch) {}
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(3), .seconds(Int64.max), .seconds(Int64.min)])
-    func aStallOutOfRangeIsRefused(stall: Duration) {
+    func outOfRangeStallIsRejected(stall: Duration) {
         let error = #expect(throws: NetError.self) { try MemoryPressure(stall: stall) {} }
         #expect(error?.code == .usage)
     }
 
-    @Test func theSystemTakesATriggerOrSaysThatItDoesNot() throws {
+    @Test func systemAcceptsAPressureTriggerOrReportsAnError() throws {
         do throws(NetError) {
             _ = try MemoryPressure {}
         } catch {
@@ -134,3 +135,4 @@ struct ImageCacheTests {
     }
     #endif
 }
+#endif

@@ -1,3 +1,4 @@
+#if Images
 import NetKit
 import NetKitImages
 import Testing
@@ -9,7 +10,7 @@ struct ImageCommandTests {
         try #require(#expect(throws: UsageError.self) { try ImageCommand(words[...]) }).message
     }
 
-    @Test func wordsBecomeOptions() throws {
+    @Test func argumentsAreParsedIntoOptions() throws {
         let command = try ImageCommand(["http://h/a.png", "-o", "out.png", "--max", "512x256", "--preview", "no"])
         #expect(command.url == "http://h/a.png" && command.output == "out.png")
         #expect(command.options.fit == .init(width: 512, height: 256))
@@ -19,20 +20,20 @@ struct ImageCommandTests {
         #expect(other.options.ignoresOrientation && other.options.maxPixels == 9)
     }
 
-    @Test func wrongWordsAreToldInOneLine() throws {
-        #expect(try message().contains("takes a URL"))
-        #expect(try message("a", "b").contains("'b' is a second one"))
-        #expect(try message("--nonsense", "u").contains("no option --nonsense"))
+    @Test func invalidArgumentsAreReportedInOneLine() throws {
+        #expect(try message().contains("needs a URL"))
+        #expect(try message("a", "b").contains("unexpected 'b'"))
+        #expect(try message("--nonsense", "u").contains("unknown option --nonsense"))
         #expect(try message("u", "--max").contains("needs a value"))
         for size in ["512", "x", "0x5", "5x-1", "1x2x3", "9999999x1", "a x b"] {
-            #expect(try message("u", "--max", size).contains("not '\(size)'"))
+            #expect(try message("u", "--max", size).contains("invalid --max '\(size)'"))
         }
         #expect(try message("u", "--max-pixels", "0").contains("from 1"))
         #expect(try message("u", "--preview", "maybe").contains("auto, yes or no"))
         #expect(try message("u", "-H", ": x").contains("Name: value"))
     }
 
-    @Test func theLineTellsKindAndSizes() throws {
+    @Test func summaryLineContainsTypeAndSizes() throws {
         let image = try plain(20, 10)
         let encoded = try EncodedImage(try image.png())
         #expect(ImageCommand.line(encoded, image) == "png 20 x 10, \(encoded.bytes.count) bytes -> 20 x 10\n")
@@ -40,7 +41,7 @@ struct ImageCommandTests {
         #expect(ImageCommand.line(turned, nil).hasPrefix("jpeg 16 x 8, orientation 6, "))
     }
 
-    @Test func aPreviewIsTwoPixelsAHalfBlock() throws {
+    @Test func previewDrawsTwoPixelsPerHalfBlock() throws {
         let image = try Image(
             width: 2, height: 3,
             pixels: [255, 0, 0, 255, 255, 0, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255, 255, 255, 0])
@@ -51,7 +52,7 @@ struct ImageCommandTests {
         #expect(ImagePreview.text(of: try plain(1, 2), in: .indexed) == "\u{1b}[38;5;196;48;5;196m▀\u{1b}[0m\n")
     }
 
-    @Test func coloursAreThoseThatTheTerminalNames() {
+    @Test func colorDepthFollowsTheTerminal() {
         #expect(ColourDepth(term: "xterm", colourTerm: "truecolor") == .direct)
         #expect(ColourDepth(term: "xterm-direct", colourTerm: "") == .direct)
         #expect(ColourDepth(term: "screen-256color", colourTerm: "") == .indexed)
@@ -59,3 +60,4 @@ struct ImageCommandTests {
         #expect(ColourDepth(term: "", colourTerm: "") == nil)
     }
 }
+#endif

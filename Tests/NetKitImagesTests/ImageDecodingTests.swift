@@ -1,3 +1,4 @@
+#if Images
 import NetKit
 import NetKitImages
 import NetKitTesting
@@ -6,7 +7,7 @@ import Testing
 struct ImageDecodingTests {
     private func agent(_ bytes: Bytes, _ type: String?, status: Int = 200) -> Agent {
         let stub = StubTransport()
-        stub.answer("*", with: .bytes(bytes, contentType: type, status: status))
+        stub.register("*", with: .bytes(bytes, contentType: type, status: status))
         return stub.agent
     }
 
@@ -14,7 +15,7 @@ struct ImageDecodingTests {
         "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp", "image/x-bmp",
         "image/x-xbitmap", "image/x-win-bitmap", "image/webp", "Image/PNG; q=1", nil,
     ])
-    func theTypesOfImagesAreRead(type: String?) async throws {
+    func imageContentTypesAreAccepted(type: String?) async throws {
         let image = try Image(
             width: 2, height: 1, pixels: [255, 0, 0, 255, 0, 128, 255, 64])
         // The format is detected from the bytes, because servers often send a wrong type.
@@ -22,7 +23,7 @@ struct ImageDecodingTests {
         #expect(loaded == image)
     }
 
-    @Test func anImageIsAskedForWithParameters() async throws {
+    @Test func imageRequestSendsParameters() async throws {
         let stub = try StubTransport(image: try plain())
         _ = try await stub.agent.send(Request<Image>("/a", parameters: ["width": 40]))
         _ = try await stub.agent.send(Request<EncodedImage>("/a", parameters: ["width": 80]))
@@ -30,14 +31,14 @@ struct ImageDecodingTests {
     }
 
     @Test(arguments: ["text/html", "application/json", "image/svg+xml", "image/heic"])
-    func anotherTypeIsAnErrorForAnEmptyBodyToo(type: String) async throws {
+    func unacceptedTypeIsAnErrorEvenForAnEmptyBody(type: String) async throws {
         for bytes in [try plain().png(), []] {
             let error = try await failure { try await agent(bytes, type).send(Request<Image>("/")) }
             #expect(error.code == .unacceptableType)
         }
     }
 
-    @Test func whatCannotBeDecodedIsAnError() async throws {
+    @Test func undecodableImageIsAnError() async throws {
         let png = Array(try plain(9, 9).png())
         var broken = png
         broken[png.count - 20] ^= 0xFF
@@ -49,7 +50,7 @@ struct ImageDecodingTests {
     }
 
     @Test(arguments: Array(ImageSamples.recognized))
-    func otherKindsAreRecognizedAndLeftToOthers(format: ImageFormat, bytes: [UInt8]) async throws {
+    func unsupportedImageFormatsAreRecognizedButNotDecoded(format: ImageFormat, bytes: [UInt8]) async throws {
         let agent = agent(Bytes(bytes), format.mediaType)
         let encoded = try await agent.send(Request<EncodedImage>("/")).value
         #expect(encoded.format == format && !format.isDecoded)
@@ -71,7 +72,7 @@ struct ImageDecodingTests {
         #expect(encoded.width == 16 && encoded.orientation == 1 && !encoded.isAnimated)
     }
 
-    @Test func exifTurnsAnImageUnlessItIsIgnored() throws {
+    @Test func exifOrientationRotatesTheImageUnlessIgnored() throws {
         let bytes = Bytes(try #require(ImageSamples.decoded["turned"]))
         #expect(try EncodedImage(bytes).orientation == 6)
         let image = try Image(bytes)
@@ -85,7 +86,7 @@ struct ImageDecodingTests {
         #expect(try Image(bytes, ImageOptions(fit: .init(width: 4, height: 100))).height == 8)
     }
 
-    @Test func imagesAreScaledDownAndNeverUp() throws {
+    @Test func imagesAreOnlyScaledDown() throws {
         let image = try Image(
             width: 2, height: 2, pixels: [0, 0, 0, 255, 100, 0, 0, 255, 0, 200, 0, 255, 0, 0, 40, 255])
         let small = try Image(try image.png(), ImageOptions(fit: .init(width: 1, height: 1)))
@@ -100,7 +101,7 @@ struct ImageDecodingTests {
         #expect(try Image(wide, doubled).pointSize == (150, 10))
     }
 
-    @Test func limitsAreCheckedBeforeAnythingIsDecoded() async throws {
+    @Test func limitsAreCheckedBeforeDecoding() async throws {
         let bytes = try plain(100, 10).png()
         var options = ImageOptions()
         options.maxPixels = 999
@@ -115,7 +116,7 @@ struct ImageDecodingTests {
         #expect(try await failure { try Image(bytes, options) }.code == .usage)
     }
 
-    @Test func lookingAtAnImageHeedsTheLimitThatIsAsked() throws {
+    @Test func imageInspectionRespectsTheRequestedLimit() throws {
         // 8,000 by 8,000 pixels. The size is refused before checksums and data are read.
         let header: [UInt8] = [0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 31, 64, 0, 0, 31, 64, 8, 6, 0, 0, 0, 0, 0, 0, 0]
         let bytes = Bytes([137, 80, 78, 71, 13, 10, 26, 10] + header + [0, 0, 0, 0, 73, 69, 78, 68, 0, 0, 0, 0])
@@ -130,10 +131,11 @@ struct ImageDecodingTests {
         #expect(throws: NetError.self) { try EncodedImage(bytes, options) }
     }
 
-    @Test func anImageOfOnesOwnIsChecked() async throws {
+    @Test func imageFromACustomDecoderIsValidated() async throws {
         #expect(try await failure { try Image(width: 2, height: 2, pixels: [0]) }.code == .usage)
         #expect(try await failure { try Image(width: 0, height: 0, pixels: []) }.code == .usage)
         #expect(try await failure { try Image(width: .max, height: 2, pixels: []) }.code == .usage)
         #expect(try await failure { try Image(width: 1, height: 1, pixels: [0, 0, 0, 0], scale: 0) }.code == .usage)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Images
 import Dispatch
 import NetKit
 import Testing
@@ -6,10 +7,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ImageDeliveryTests {
-    @Test func aTaskDoesNotWaitForTheMainActorBecauseAnotherWaiterDoes() async {
+    @Test func taskDoesNotWaitForTheMainActorOfAnotherWaiter() async {
         let taskHasGoneOn = DispatchSemaphore(value: 0)
         let (outcomes, teller) = AsyncStream<DispatchTimeoutResult>.makeStream()
-        let holdsMain = ImageDelivery.onMain { _ in
+        let holdsMain = ImageCompletion.onMain { _ in
             // The limit only ends a failed test.
             teller.yield(taskHasGoneOn.wait(timeout: .now() + .seconds(20)))
         }
@@ -19,7 +20,7 @@ struct ImageDeliveryTests {
                     ImageQueue.Waiter(id: 1, delivery: holdsMain),
                     ImageQueue.Waiter(id: 2, delivery: .continuation(continuation)),
                 ]
-                Task.detached { await ImageDelivery.deliver(.failure(NetError(.reset, "gone")), to: waiters) }
+                Task.detached { await ImageCompletion.deliver(.failure(NetError(.reset, "gone")), to: waiters) }
             }
             taskHasGoneOn.signal()
         }
@@ -27,3 +28,4 @@ struct ImageDeliveryTests {
         #expect(await outcomes.first { _ in true } == .success)
     }
 }
+#endif

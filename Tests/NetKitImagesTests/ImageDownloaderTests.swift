@@ -1,3 +1,4 @@
+#if Images
 import NetKit
 import NetKitImages
 import NetKitTesting
@@ -10,7 +11,7 @@ struct ImageDownloaderTests {
     /// Returns a stub whose responses wait for the gate. It counts concurrent transfers.
     private func held(by gate: StubGate, _ image: Image) throws -> StubTransport {
         let stub = StubTransport()
-        stub.answer("*", with: StubReply.bytes(try image.png(), contentType: "image/png").held(by: gate))
+        stub.register("*", with: StubReply.bytes(try image.png(), contentType: "image/png").held(by: gate))
         return stub
     }
 
@@ -21,13 +22,13 @@ struct ImageDownloaderTests {
         }
     }
 
-    @Test func defaultsAreAFNetworkings() {
+    @Test func defaultsMatchAFNetworking() {
         let downloader = ImageDownloader(agent: StubTransport().agent)
         #expect(downloader.maxActive == 4)
         #expect(downloader.cache is AutoPurgingImageCache)
     }
 
-    @Test func thoseWhoAskForTheSameShareATransfer() async throws {
+    @Test func identicalImageRequestsShareOneTransfer() async throws {
         let gate = StubGate()
         let stub = try held(by: gate, try plain(3, 3))
         let downloader = ImageDownloader(agent: stub.agent)
@@ -43,7 +44,7 @@ struct ImageDownloaderTests {
         #expect(third.isFromCache && third.response == nil && stub.requests.count == 1)
     }
 
-    @Test func otherFieldsSizesAndReloadsAreOtherTransfers() async throws {
+    @Test func differentHeadersSizesAndReloadsUseSeparateTransfers() async throws {
         let stub = try StubTransport(image: try plain(8, 8))
         let downloader = ImageDownloader(agent: stub.agent)
         var small = url(1)
@@ -61,10 +62,10 @@ struct ImageDownloaderTests {
         #expect(try await downloader.image(url(1)).isFromCache)
     }
 
-    @Test func whatWasAskedForBeforeAReloadDoesNotReplaceItsImage() async throws {
+    @Test func requestBeforeAReloadDoesNotReplaceTheReloadedImage() async throws {
         let gate = StubGate()
         let stub = StubTransport()
-        stub.answer(
+        stub.register(
             "*", with: .bytes(try plain(2, 2).png(), contentType: "image/png").held(by: gate),
             .bytes(try plain(3, 3).png(), contentType: "image/png"))
         let downloader = ImageDownloader(agent: stub.agent)
@@ -79,9 +80,9 @@ struct ImageDownloaderTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test func aReloadPassesByTheAgentsOwnCacheToo() async throws {
+    @Test func reloadBypassesTheAgentsCache() async throws {
         let stub = StubTransport()
-        stub.answer(
+        stub.register(
             "*", with: .bytes(try plain(2, 2).png(), contentType: "image/png"),
             .bytes(try plain(3, 3).png(), contentType: "image/png"))
         var configuration = Agent.Configuration()
@@ -100,7 +101,7 @@ struct ImageDownloaderTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test func whatIsOnlyWantedFromTheCacheIsNotSent() async throws {
+    @Test func cacheOnlyImageRequestSendsNothing() async throws {
         let stub = try StubTransport(image: try plain())
         let downloader = ImageDownloader(agent: stub.agent)
         var request = url(1)
@@ -111,7 +112,7 @@ struct ImageDownloaderTests {
         #expect(try await downloader.image(request).isFromCache)
     }
 
-    @Test func anEmptyURLFailsAtOnce() async throws {
+    @Test func emptyURLFailsImmediately() async throws {
         let downloader = ImageDownloader(agent: StubTransport().agent)
         #expect(try await failure { try await downloader.image(ImageRequest("")) }.code == .badURL)
         let outcome = await withCheckedContinuation { continuation in
@@ -120,16 +121,16 @@ struct ImageDownloaderTests {
         #expect(throws: NetError.self) { try outcome.get() }
     }
 
-    @Test func failuresReachEveryoneAndAreNotKept() async throws {
+    @Test func failureReachesAllWaitersAndIsNotCached() async throws {
         let stub = StubTransport()
-        stub.answer("*", with: .bytes(Bytes(Array("no image".utf8)), contentType: "image/png"), .status(404))
+        stub.register("*", with: .bytes(Bytes(Array("no image".utf8)), contentType: "image/png"), .status(404))
         let downloader = ImageDownloader(agent: stub.agent)
         #expect(try await failure { try await downloader.image(url(1)) }.code == .badImage)
         #expect(try await failure { try await downloader.image(url(1)) }.code == .unacceptableStatus)
         #expect(downloader.activeCount == 0)
     }
 
-    @Test func neverMoreThanTheLimitAreActiveThoughWaitingOnesAreCancelled() async throws {
+    @Test func cancellingQueuedDownloadsKeepsActiveOnesWithinTheLimit() async throws {
         let gate = StubGate()
         let stub = try held(by: gate, try plain())
         let downloader = ImageDownloader(agent: stub.agent, maxActive: 2)
@@ -152,10 +153,10 @@ struct ImageDownloaderTests {
         await until { downloader.activeCount == 0 }
     }
 
-    @Test func oneOfSeveralIsCancelledAndTheOthersGetTheImage() async throws {
+    @Test func cancellingOneWaiterLeavesTheOthersRunning() async throws {
         let gate = StubGate()
         let downloader = ImageDownloader(agent: try held(by: gate, try plain()).agent)
-        let kept = Task { try await downloader.image(url(1)) }
+        let running = Task { try await downloader.image(url(1)) }
         try await gate.waitForArrivals(1)
         let outcome = await withCheckedContinuation { continuation in
             let receipt = downloader.download(url(1)) { continuation.resume(returning: $0) }
@@ -166,10 +167,10 @@ struct ImageDownloaderTests {
         }
         #expect(throws: NetError.self) { try outcome.get() }
         gate.open()
-        #expect(try await kept.value.image.width == 2)
+        #expect(try await running.value.image.width == 2)
     }
 
-    @Test func whatIsAskedForAgainAfterACancelIsAnotherTransfer() async throws {
+    @Test func requestAfterACancelStartsANewTransfer() async throws {
         let gate = StubGate()
         let stub = try held(by: gate, try plain())
         let downloader = ImageDownloader(agent: stub.agent)
@@ -185,7 +186,7 @@ struct ImageDownloaderTests {
     }
 
     @Test(arguments: [ImageDownloader.Order.firstInFirstOut, .lastInFirstOut])
-    func thoseThatWaitGoInTheirOrderAndByPriority(order: ImageDownloader.Order) async throws {
+    func queuedDownloadsStartByPriorityThenInOrder(order: ImageDownloader.Order) async throws {
         let gate = StubGate()
         let stub = try held(by: gate, try plain())
         let downloader = ImageDownloader(agent: stub.agent, maxActive: 1, order: order)
@@ -205,26 +206,26 @@ struct ImageDownloaderTests {
         #expect(stub.requests.map(\.path) == expected)
     }
 
-    @Test func whatBecameUrgentWhileItWaitedIsSentAsUrgent() async throws {
+    @Test func raisedPriorityOfAQueuedDownloadIsSent() async throws {
         let gate = StubGate()
         let stub = try held(by: gate, try plain())
         let downloader = ImageDownloader(agent: stub.agent, maxActive: 1)
         let first = Task { try await downloader.image(url(0)) }
         try await gate.waitForArrivals(1)
-        let (told, teller) = AsyncStream<Void>.makeStream()
+        let (notifications, reporter) = AsyncStream<Void>.makeStream()
         for priority in [Priority.low, .high, .normal] {
             var request = url(1)
             request.priority = priority
-            downloader.download(request) { _ in teller.yield() }
+            downloader.download(request) { _ in reporter.yield() }
         }
         gate.open()
         _ = try await first.value
-        for await _ in told.prefix(3) {}
+        for await _ in notifications.prefix(3) {}
         #expect(stub.requests.map(\.request.priority) == [.normal, .high])
     }
 
-    @Test func aTaskThatWasCancelledBeforeBeginsNoTransfer() async throws {
-        /// A cache that is always empty. It is asked when an image is looked up and again before a transfer starts.
+    @Test func alreadyCancelledTaskStartsNoTransfer() async throws {
+        /// A cache that is always empty. The downloader reads it at the lookup and again before a transfer starts.
         struct Empty: ImageCache {
             let lookups = Lock(0)
             func image(for key: ImageKey) -> Image? {
@@ -247,25 +248,25 @@ struct ImageDownloaderTests {
         #expect(downloader.activeCount == 0 && stub.requests.isEmpty)
     }
 
-    @Test func thoseWhoWaitForOneAreToldInTheirOrderOnTheMainActor() async throws {
+    @Test func waitersAreNotifiedInOrderOnTheMainActor() async throws {
         let gate = StubGate()
         let downloader = ImageDownloader(agent: try held(by: gate, try plain()).agent)
-        let (told, teller) = AsyncStream<Int>.makeStream()
+        let (notifications, reporter) = AsyncStream<Int>.makeStream()
         for number in 0..<20 {
             downloader.download(url(1)) { _ in
                 MainActor.assertIsolated()
-                teller.yield(number)
+                reporter.yield(number)
             }
         }
         gate.open()
         var order: [Int] = []
-        for await number in told.prefix(20) {
+        for await number in notifications.prefix(20) {
             order.append(number)
         }
         #expect(order == Array(0..<20))
     }
 
-    @Test func aCacheMayRefuseAnImage() async throws {
+    @Test func cacheCanRejectAnImage() async throws {
         struct Picky: ImageCache {
             func image(for key: ImageKey) -> Image? { nil }
             func insert(_ image: Image, for key: ImageKey) { Issue.record("it refused the image") }
@@ -280,17 +281,17 @@ struct ImageDownloaderTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test func tenThousandRequestsForAHundredImagesAreAHundredTransfers() async throws {
+    @Test func tenThousandRequestsForAHundredImagesMakeAHundredTransfers() async throws {
         struct Counts: Sendable {
             var now = 0
-            var most = 0
+            var highest = 0
         }
         let counts = Lock(Counts())
         let png = try plain(8, 8).png()
         let stub = StubTransport { _ in
             counts.withLock { counts in
                 counts.now += 1
-                counts.most = max(counts.most, counts.now)
+                counts.highest = max(counts.highest, counts.now)
             }
             for _ in 0..<8 {
                 await Task.yield()
@@ -311,13 +312,13 @@ struct ImageDownloaderTests {
         }
         #expect(isWithinLimits)
         #expect(stub.requests.count == 100)
-        #expect(counts.withLock { $0.most } <= 4)
+        #expect(counts.withLock { $0.highest } <= 4)
         #expect(cache.memoryUsage == 100 * 256)
     }
 
-    @Test func aListIsFetchedAheadOnceEach() async throws {
+    @Test func prefetchLoadsEachURLOnce() async throws {
         let stub = try StubTransport(image: try plain())
-        stub.answer("/404", with: .status(404))
+        stub.register("/404", with: .status(404))
         let downloader = ImageDownloader(agent: stub.agent)
         let requests = [url(1), url(2), url(1), ImageRequest("http://stub/404")]
         let progress = await downloader.prefetch(requests).finish()
@@ -326,20 +327,20 @@ struct ImageDownloaderTests {
         #expect(stub.requests.count == 3)
     }
 
-    @Test func aCancelledPrefetchLeavesOthersAlone() async throws {
+    @Test func cancellingAPrefetchLeavesOthersRunning() async throws {
         let gate = StubGate()
         let downloader = ImageDownloader(agent: try held(by: gate, try plain()).agent, maxActive: 1)
         let prefetch = downloader.prefetch((0..<5).map { ImageRequest("http://stub/\($0)") })
         try await gate.waitForArrivals(1)
-        let wanted = Task { try await downloader.image(ImageRequest("http://stub/9")) }
+        let lastImage = Task { try await downloader.image(ImageRequest("http://stub/9")) }
         prefetch.cancel()
         let progress = await prefetch.finish()
         #expect(progress.failed == 5)
         gate.open()
-        #expect(try await wanted.value.image.width == 2)
+        #expect(try await lastImage.value.image.width == 2)
     }
 
-    @Test func aScaleThatIsNoNumberFails() async throws {
+    @Test func nanScaleFails() async throws {
         let downloader = ImageDownloader(agent: try StubTransport(image: try plain(3, 3)).agent)
         var request = url(1)
         request.options.scale = .nan
@@ -350,3 +351,4 @@ struct ImageDownloaderTests {
         #expect(ImageKey(request) == ImageKey(request))
     }
 }
+#endif

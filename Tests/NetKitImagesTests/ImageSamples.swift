@@ -1,3 +1,4 @@
+#if Images
 import NetKit
 import NetKitImages
 
@@ -39,3 +40,4 @@ enum ImageSamples {
         (.tiff, Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 0]),
     ]
 }
+#endif

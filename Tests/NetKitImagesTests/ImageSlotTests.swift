@@ -1,3 +1,4 @@
+#if Images
 import NetKit
 import NetKitImages
 import NetKitTesting
@@ -29,16 +30,16 @@ struct ImageSlotTests {
 
     init() throws {
         downloader = ImageDownloader(agent: stub.agent)
-        stub.answer("/1", with: StubReply.bytes(try plain(1, 1).png(), contentType: "image/png").held(by: gate))
-        stub.answer("/2", with: .bytes(try plain(2, 2).png(), contentType: "image/png"))
-        stub.answer("/404", with: .status(404))
+        stub.register("/1", with: StubReply.bytes(try plain(1, 1).png(), contentType: "image/png").held(by: gate))
+        stub.register("/2", with: .bytes(try plain(2, 2).png(), contentType: "image/png"))
+        stub.register("/404", with: .status(404))
     }
 
     private func slot() -> ImageSlot { ImageSlot(downloader) { [shown] in shown.show($0) } }
 
     private func request(_ name: String) -> ImageRequest { ImageRequest("http://stub/\(name)") }
 
-    @Test func thePlaceholderIsShownUntilTheImageIsThere() async throws {
+    @Test func placeholderIsShownUntilTheImageArrives() async throws {
         let slot = slot()
         slot.load(request("2"), placeholder: try plain(9, 9))
         #expect(shown.images.map { $0?.width } == [9])
@@ -49,7 +50,7 @@ struct ImageSlotTests {
         #expect(slot.active == nil)
     }
 
-    @Test func anImageInTheCacheIsShownAtOnce() async throws {
+    @Test func cachedImageIsShownImmediately() async throws {
         _ = try await downloader.image(request("2"))
         let slot = slot()
         slot.load(request("2"), placeholder: try plain(9, 9))
@@ -57,7 +58,7 @@ struct ImageSlotTests {
         #expect(slot.active == nil)
     }
 
-    @Test func aReloadTakesThePlaceOfWhatACacheMayAnswer() async throws {
+    @Test func reloadReplacesARequestThatMayUseTheCache() async throws {
         let slot = slot()
         slot.load(request("1"))
         try await gate.waitForArrivals(1)
@@ -65,7 +66,7 @@ struct ImageSlotTests {
         reload.cachePolicy = .reload
         slot.load(reload)
         #expect(slot.active?.cachePolicy == .reload)
-        slot.load(request("1"))  // The reload will do for this one.
+        slot.load(request("1"))  // The running reload is used for this request.
         #expect(slot.active?.cachePolicy == .reload)
         gate.open()
         await shown.change()
@@ -73,7 +74,7 @@ struct ImageSlotTests {
         #expect(stub.requests.last?.headers["Cache-Control"] == "no-cache")
     }
 
-    @Test func theSameRequestIsIgnoredWhileItIsOnItsWay() async throws {
+    @Test func identicalRequestIsIgnoredWhileInFlight() async throws {
         let slot = slot()
         slot.load(request("1"), placeholder: try plain(9, 9))
         slot.load(request("1"), placeholder: try plain(8, 8))
@@ -86,7 +87,7 @@ struct ImageSlotTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test func whatComesOfAnEarlierRequestIsDropped() async throws {
+    @Test func resultOfAnEarlierRequestIsDropped() async throws {
         let slot = slot()
         slot.load(request("1"), failure: { _ in Issue.record("what was given up fails for nobody") })
         try await gate.waitForArrivals(1)
@@ -100,7 +101,7 @@ struct ImageSlotTests {
         #expect(shown.images.map { $0?.width } == [2])
     }
 
-    @Test func aRequestWithoutAURLShowsThePlaceholderAndFailsAtOnce() throws {
+    @Test func requestWithoutAURLShowsThePlaceholderAndFailsImmediately() throws {
         let slot = slot()
         var codes: [NetError.Code] = []
         slot.load(nil, placeholder: try plain(9, 9), failure: { codes.append($0.code) })
@@ -109,7 +110,7 @@ struct ImageSlotTests {
         #expect(shown.images.map { $0?.width } == [9, nil])
     }
 
-    @Test func aSuccessBlockTakesThePlaceOfShowing() async throws {
+    @Test func successHandlerReplacesShowingTheImage() async throws {
         let slot = slot()
         let width = await withCheckedContinuation { continuation in
             slot.load(request("2"), success: { continuation.resume(returning: $0.image.width) })
@@ -119,7 +120,7 @@ struct ImageSlotTests {
         #expect(shown.images.isEmpty)
     }
 
-    @Test func aFailureIsToldAndLeavesWhatIsShown() async throws {
+    @Test func failureIsReportedAndLeavesTheShownImage() async throws {
         let slot = slot()
         let code = await withCheckedContinuation { continuation in
             slot.load(request("404"), failure: { continuation.resume(returning: $0.code) })
@@ -127,7 +128,7 @@ struct ImageSlotTests {
         #expect(code == .unacceptableStatus && shown.images.isEmpty && slot.active == nil)
     }
 
-    @Test func cancellingShowsNothingMore() async throws {
+    @Test func cancelledRequestShowsNothing() async throws {
         let slot = slot()
         slot.load(request("1"), failure: { _ in Issue.record("a cancel is no failure") })
         try await gate.waitForArrivals(1)
@@ -140,7 +141,7 @@ struct ImageSlotTests {
         #expect(shown.images.isEmpty)
     }
 
-    @Test func aButtonHasAPlaceForEachState() async throws {
+    @Test func buttonHasAnImageSlotForEachState() async throws {
         struct State: Hashable, Sendable {
             var name: String
             var isBackground = false
@@ -165,3 +166,4 @@ struct ImageSlotTests {
         #expect(slots[State(name: "third")].active == nil)
     }
 }
+#endif

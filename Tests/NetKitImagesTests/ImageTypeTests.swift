@@ -1,3 +1,4 @@
+#if Images
 import NetKit
 import NetKitImages
 import NetKitTesting
@@ -12,8 +13,8 @@ struct ImageTypeTests {
         "application/octet-stream", "binary/octet-stream", "Application/Octet-Stream; charset=binary", "image/x-png",
         "image/pjpeg", "image/*", "image/jpeg", "image/apng", "image/x-webp",
     ])
-    func aTypeOfImagesOrOfUnknownBytesIsRead(type: String) async throws {
-        stub.answer("*", with: .bytes(try plain(2, 2).png(), contentType: type))
+    func imageAndOctetStreamTypesAreAccepted(type: String) async throws {
+        stub.register("*", with: .bytes(try plain(2, 2).png(), contentType: type))
         let agent = agent
         #expect(try await agent.send(Request<Image>("/")).value.width == 2)
         #expect(try await agent.send(Request<EncodedImage>("/")).value.format == .png)
@@ -21,18 +22,19 @@ struct ImageTypeTests {
     }
 
     @Test(arguments: ["application/octet-stream", "image/png"])
-    func otherBytesAreNoImage(type: String) async throws {
-        stub.answer("*", with: .text("<html>", contentType: type))
+    func nonImageBytesAreRejected(type: String) async throws {
+        stub.register("*", with: .text("<html>", contentType: type))
         let agent = agent
         let error = try await #require(throws: NetError.self) { try await agent.send(Request<Image>("/")) }
         #expect(error.code != .unacceptableType && error.response?.status == 200)
     }
 
     @Test(arguments: ["text/html", "application/json", "text/plain"])
-    func anotherTypeIsAnError(type: String) async throws {
-        stub.answer("*", with: .bytes(try plain(2, 2).png(), contentType: type))
+    func unacceptedTypeIsAnError(type: String) async throws {
+        stub.register("*", with: .bytes(try plain(2, 2).png(), contentType: type))
         let agent = agent
         let error = try await #require(throws: NetError.self) { try await agent.send(Request<Image>("/")) }
         #expect(error.code == .unacceptableType)
     }
 }
+#endif

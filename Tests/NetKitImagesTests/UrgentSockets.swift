@@ -1,3 +1,4 @@
+#if Images
 #if canImport(Glibc)
 import Glibc
 import NetKit
@@ -23,9 +24,10 @@ enum UrgentSockets {
         return (near, far)
     }
 
-    static func tell(_ descriptor: Int32) {
+    static func sendUrgentByte(_ descriptor: Int32) {
         var byte: UInt8 = 1
         _ = unsafe send(descriptor, &byte, 1, Int32(MSG_OOB))
     }
 }
+#endif
 #endif

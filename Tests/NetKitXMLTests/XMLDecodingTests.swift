@@ -1,3 +1,4 @@
+#if XML
 import NetKit
 import NetKitTesting
 import NetKitXML
@@ -13,7 +14,7 @@ struct XMLDecodingTests {
 
     private func agent(_ reply: StubReply) -> Agent {
         let stub = StubTransport()
-        stub.answer("*", with: reply)
+        stub.register("*", with: reply)
         return Agent(.init(baseURL: "http://stub"), transport: stub)
     }
 
@@ -26,7 +27,7 @@ struct XMLDecodingTests {
     }
 
     @Test(arguments: ["application/xml", "text/xml; charset=utf-8", "Application/Atom+XML", "image/svg+xml"])
-    func theTypesOfXMLAreRead(type: String) async throws {
+    func xmlContentTypesAreAccepted(type: String) async throws {
         let document = try await agent(reply(Self.feed, type)).send(Request<XMLDocument>("/")).value
         #expect(document.root.name == XMLName("feed", namespace: "u:atom"))
         #expect(document.root.namespaces.map(\.prefix) == [nil, "x"])
@@ -42,15 +43,15 @@ struct XMLDecodingTests {
         #expect(events.last == .end(XMLName("feed", namespace: "u:atom")))
     }
 
-    @Test func aQueryInAnAttributeIsWhatItSays() async throws {
+    @Test func escapedQueryInAnAttributeIsUnescaped() async throws {
         let text = "<links><a href=\"/cities?n=10&amp;q=K&#xF6;ln\"/></links>"
         let document = try await agent(reply(text)).send(Request<XMLDocument>("/")).value
         #expect(document.root.element(named: "a")?.attribute("href") == "/cities?n=10&q=Köln")
     }
 
-    @Test func aBodyMayBeSentForAnAnswerInXML() async throws {
+    @Test func requestWithABodyReturnsXML() async throws {
         let stub = StubTransport()
-        stub.answer("*", method: .post, with: reply("<answer/>"))
+        stub.register("*", method: .post, with: reply("<answer/>"))
         let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
         let question = Body.text("<question/>", contentType: "application/xml")
         let document = try await agent.send(Request<XMLDocument>("/", method: .post, body: question)).value
@@ -60,7 +61,7 @@ struct XMLDecodingTests {
     }
 
     @Test(arguments: ["application/json", "text/html", "application/xmlx", "text/plain"])
-    func anotherTypeIsAnErrorForAnEmptyBodyToo(type: String) async throws {
+    func unacceptedTypeIsAnErrorEvenForAnEmptyBody(type: String) async throws {
         for text in [Self.feed, ""] {
             let error = try await failure { try await agent(reply(text, type)).send(Request<XMLDocument>("/")) }
             #expect(error.code == .unacceptableType)
@@ -68,7 +69,7 @@ struct XMLDecodingTests {
         }
     }
 
-    @Test func aStatusComesBeforeATypeAndTheBodyIsKept() async throws {
+    @Test func statusIsCheckedBeforeTheTypeAndTheErrorHasTheBody() async throws {
         let error = try await failure {
             try await agent(reply("<e/>", "text/html", status: 500)).send(Request<XMLDocument>("/"))
         }
@@ -76,7 +77,7 @@ struct XMLDecodingTests {
         #expect(error.response?.bytes == Bytes(Array("<e/>".utf8)))
     }
 
-    @Test func aFaultIsToldWithLineAndColumn() async throws {
+    @Test func syntaxErrorContainsLineAndColumn() async throws {
         let text = "<a>\n <b>\n  </c>\n</a>"
         let error = try await failure { try await agent(reply(text)).send(Request<XMLDocument>("/")) }
         #expect(error.code == .badXML)
@@ -88,7 +89,7 @@ struct XMLDecodingTests {
     }
 
     @Test(arguments: ["", " ", "no xml", "<a>", "{}", "<a/><b/>", "<a>\u{1}</a>", "<a>&nbsp;</a>"])
-    func whatIsNoXMLIsNeverASuccess(text: String) async throws {
+    func malformedXMLNeverSucceeds(text: String) async throws {
         for _ in 0..<2 {
             let error = try await failure { try await agent(reply(text)).send(Request<XMLDocument>("/")) }
             #expect(error.code == .badXML)
@@ -97,7 +98,7 @@ struct XMLDecodingTests {
         }
     }
 
-    @Test func nothingOutsideIsReadAndNoEntityExpanded() async throws {
+    @Test func externalEntitiesAreNotLoadedAndEntitiesAreNotExpanded() async throws {
         let text = "<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/passwd'>]><a>&e;</a>"
         let error = try await failure { try await agent(reply(text)).send(Request<XMLDocument>("/")) }
         #expect(error.code == .badXML)
@@ -109,7 +110,7 @@ struct XMLDecodingTests {
         #expect(document.documentType?.publicID == nil)
     }
 
-    @Test func theCharsetOfTheTransferCountsMost() async throws {
+    @Test func contentTypeCharsetTakesPrecedence() async throws {
         var reply = StubReply(headers: ["Content-Type": "text/xml; charset=\"ISO-8859-1\""])
         reply.body = [
             .bytes(Bytes(Array("<?xml version='1.0' encoding='utf-8'?><a>".utf8) + [0xE9] + Array("</a>".utf8)))
@@ -121,7 +122,7 @@ struct XMLDecodingTests {
         #expect(error.code == .badCharset)
     }
 
-    @Test func rulesHold() throws {
+    @Test func xmlRulesAreEnforced() throws {
         func code(_ text: String, _ change: (inout XMLRules) -> Void) throws -> NetError.Code? {
             var rules = XMLRules()
             change(&rules)
@@ -141,10 +142,11 @@ struct XMLDecodingTests {
         #expect(try code("<a/>") { $0.maxBytes = 0 } == .usage)
     }
 
-    @Test func aLongTextIsOneNode() throws {
+    @Test func longTextIsOneNode() throws {
         let text = String(repeating: "0123456789é", count: 20_000)
         let document = try XMLDocument(Bytes(Array("<a>\(text)<b/>\(text)</a>".utf8)))
         #expect(document.root.children.count == 3)
         #expect(document.root.children.first == .text(text))
     }
 }
+#endif

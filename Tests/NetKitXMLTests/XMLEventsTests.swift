@@ -1,3 +1,4 @@
+#if XML
 import NetKit
 import NetKitTesting
 import NetKitXML
@@ -8,7 +9,7 @@ struct XMLEventsTests {
     private var agent: Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
 
     private func answer(_ steps: [StubReply.Step], type: String = "text/xml", status: Int = 200) {
-        stub.answer("*", with: StubReply(status: status, headers: ["Content-Type": type], body: steps))
+        stub.register("*", with: StubReply(status: status, headers: ["Content-Type": type], body: steps))
     }
 
     private func failure(_ body: () async throws -> some Any) async throws -> NetError {
@@ -18,63 +19,63 @@ struct XMLEventsTests {
     @Test func eventsComeBeforeTheBodyHasEnded() async throws {
         let gate = StubGate()
         answer([.text("<a><b>one</b>"), .wait(gate), .text("</a>")])
-        var told: [XMLEvent] = []
+        var received: [XMLEvent] = []
         for try await event in try await agent.xmlEvents(Request<[XMLEvent]>("/")) {
-            told.append(event)
+            received.append(event)
             if event == .end(XMLName("b")) {
                 // The server sends the rest only after this.
                 gate.open()
             }
         }
         #expect(
-            told == [
+            received == [
                 .start(XMLName("a"), attributes: [], namespaces: []),
                 .start(XMLName("b"), attributes: [], namespaces: []),
                 .text("one"), .end(XMLName("b")), .end(XMLName("a")),
             ])
     }
 
-    @Test func theCutDoesNotMatter() async throws {
+    @Test func chunkBoundariesDoNotChangeTheResult() async throws {
         let text = "<a x='é'>t&amp;<![CDATA[u]]><!--c--><?go on?></a>"
         let whole = try XMLParser().feed(Bytes(Array(text.utf8)))
         let bytes = Array(text.utf8)
         for cut in 0...bytes.count {
             answer([.bytes(Bytes(Array(bytes[..<cut]))), .bytes(Bytes(Array(bytes[cut...])))])
-            var told: [XMLEvent] = []
+            var received: [XMLEvent] = []
             for try await event in try await agent.xmlEvents(Request<[XMLEvent]>("/")) {
-                told.append(event)
+                received.append(event)
             }
-            #expect(told == whole)
+            #expect(received == whole)
         }
     }
 
-    @Test func aFaultIsToldBehindWhatCameBeforeIt() async throws {
+    @Test func syntaxErrorFollowsTheEventsBeforeIt() async throws {
         answer([.text("<a><b/>"), .text("<c></d>")])
-        var told: [XMLEvent] = []
+        var received: [XMLEvent] = []
         let error = try await failure {
             for try await event in try await agent.xmlEvents(Request<[XMLEvent]>("/")) {
-                told.append(event)
+                received.append(event)
             }
         }
         #expect(error.code == .badXML)
-        #expect(told.map(\.self).last == .start(XMLName("c"), attributes: [], namespaces: []))
+        #expect(received.map(\.self).last == .start(XMLName("c"), attributes: [], namespaces: []))
     }
 
-    @Test func aLostConnectionIsNoEnd() async throws {
+    @Test func lostConnectionIsNotAnEndOfDocument() async throws {
         answer([.text("<a>"), .fail(NetError(.reset, "lost"))])
         let events = try await agent.xmlEvents(Request<[XMLEvent]>("/"))
         let error = try await failure { for try await _ in events {} }
         #expect(error.code == .reset)
     }
 
-    @Test func aTextThatIsCutShortIsNoDocument() async throws {
+    @Test func truncatedDocumentIsAnError() async throws {
         answer([.text("<a><b></b>")])
         let events = try await agent.xmlEvents(Request<[XMLEvent]>("/"))
         let error = try await failure { for try await _ in events {} }
         #expect(error.code == .badXML)
     }
 
-    @Test func statusAndTypeAreJudgedBeforeTheBody() async throws {
+    @Test func statusAndTypeAreCheckedBeforeTheBody() async throws {
         answer([.text("<a/>")], status: 404)
         let status = try await failure { try await agent.xmlEvents(Request<[XMLEvent]>("/")) }
         #expect(status.code == .unacceptableStatus && status.response?.status == 404)
@@ -99,3 +100,4 @@ struct XMLEventsTests {
         #expect(throws: NetError.self) { try XMLParser(charset: "no-such") }
     }
 }
+#endif

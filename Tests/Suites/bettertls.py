@@ -4,7 +4,7 @@
 usage: Tests/Suites/bettertls.py [--nk PATH] [--verbose] [--at-least N] [EXPORT.JSON]
 
 EXPORT.JSON is the output of `bettertls export-tests` of your copy of the suite. The default is the variable
-BETTERTLS_JSON. A different verdict is tolerated where the suite itself only warns. The exit code is 1 if fewer than N
+BETTERTLS_JSON. If the suite itself only warns, a different verdict is tolerated. The exit code is 1 if fewer than N
 verdicts (default 9461 of 9491) are right or tolerated, if nk accepts a chain that the suite rejects, or if nk gives no
 verdict.
 """

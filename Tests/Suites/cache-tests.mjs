@@ -1,12 +1,12 @@
-// Runs the public test suite for HTTP caches (github.com/http-tests/cache-tests) in its browser mode. suite-client
-// replaces the browser's fetch: it sends the requests of the tests.
+// Runs the public test suite for HTTP caches (github.com/http-tests/cache-tests) in its browser mode. A client program
+// replaces the browser's fetch: it sends the requests of the tests. There is one for Swift, one for C and one for Python.
 //
-//     node cache-tests.mjs FOLDER-OF-THE-SUITE SUITE-CLIENT memory|disk [TEST-ID]
+//     node cache-tests.mjs FOLDER-OF-THE-SUITE CLIENT memory|disk [TEST-ID]
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 
@@ -37,7 +37,7 @@ function freePort () {
   })
 }
 
-// Starts suite-client. Returns two functions: `send` sends a request and waits for its response, `stop` ends the client.
+// Starts the client. Returns two functions: `send` sends a request and waits for its response, `stop` ends the client.
 function startClient (args) {
   const child = spawn(clientPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const waiting = new Map()
@@ -48,7 +48,7 @@ function startClient (args) {
   }
   createInterface({ input: child.stdout }).on('line', line => answer(JSON.parse(line)))
   child.on('exit', code => {
-    for (const id of [...waiting.keys()]) answer({ id, error: `suite-client ended with ${code}` })
+    for (const id of [...waiting.keys()]) answer({ id, error: `the client ended with ${code}` })
   })
   return {
     send: request => new Promise(resolve => {
@@ -117,5 +117,5 @@ for (const test of suites.flatMap(one => one.tests)) {
   }
 }
 const { required, optimal } = totals
-console.log(`cache-tests, ${store}: required ${required.join(' of ')}, optimal ${optimal.join(' of ')}`)
+console.log(`cache-tests, ${basename(clientPath)}, ${store}: required ${required.join(' of ')}, optimal ${optimal.join(' of ')}`)
 process.exit(only !== undefined || (required[0] >= 132 && optimal[0] >= 71) ? 0 : 1)

@@ -1,6 +1,7 @@
-/// Foundations: macros for export, nullability and enums, and the version.
+/// Macros for export, nullability and enums, and the library's version.
 ///
-/// Every other header includes this one. Memory is in hooks.h, bytes in bytes.h, errors in status.h.
+/// Every other header includes this one. Memory allocation is in hooks.h, byte slices and buffers in bytes.h, errors in
+/// status.h.
 ///
 ///     printf("netcore %s\n", nc_version());
 #ifndef NETCORE_BASE_H
@@ -42,7 +43,7 @@
 #define NC_ASSUME_NONNULL_BEGIN                                                                                        \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wnullability-extension\"")                   \
         _Pragma("clang assume_nonnull begin")
-/// Ends that range.
+/// Ends the range that NC_ASSUME_NONNULL_BEGIN begins.
 #define NC_ASSUME_NONNULL_END _Pragma("clang assume_nonnull end") _Pragma("clang diagnostic pop")
 /// Declares an open enum: a switch with a default stays correct when values are added.
 #define NC_ENUM(name) enum __attribute__((enum_extensibility(open))) name

@@ -27,8 +27,8 @@ typedef struct nc_slice {
 
 /// A growable range of bytes with a maximum.
 ///
-/// It moves when it grows. A call that writes to a buffer must therefore get no other argument inside it, except
-/// nc_buf_append().
+/// The memory moves when the buffer grows. A slice of a buffer must therefore not be an argument of a call that writes
+/// to the same buffer. nc_buf_append() alone allows that.
 typedef struct nc_buf {
     /// First byte; NULL until something is appended.
     uint8_t *NC_NULLABLE data;
@@ -42,7 +42,8 @@ typedef struct nc_buf {
     nc_status status;
 } nc_buf;
 
-/// Returns a slice of `length` bytes at `data`. Languages that cannot call it fill the two fields.
+/// Returns a slice of `length` bytes at `data`. Languages that cannot call an inline function set the two fields of the
+/// struct.
 ///
 /// Pure; call from any thread.
 static inline nc_slice nc_slice_make(const void *NC_NULLABLE data, size_t length) {
@@ -76,7 +77,8 @@ NC_API bool nc_slice_is_equal_ignoring_case(nc_slice a, nc_slice b);
 /// Confined: one thread at a time.
 NC_API nc_buf nc_buf_init(size_t max_bytes);
 
-/// Frees the contents and leaves the buffer empty with its maximum. Allowed on a zeroed buffer, and repeatedly.
+/// Frees the contents. The buffer is then empty and keeps its maximum. May be called on a zeroed buffer and more than
+/// once.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_buf_deinit(nc_buf *buf);

@@ -1,6 +1,6 @@
 /// Reads certificates for display: subject, issuer, validity, and the pin of the key.
 ///
-/// For tools that show a chain or create pins. Nothing here decides about trust.
+/// Use it in tools that show a chain or create pins. These functions do not evaluate trust.
 ///
 ///     nc_certificates *chain;
 ///     if (nc_certificates_read(&chain, pem, &err) == NC_OK)
@@ -11,7 +11,7 @@
 #include <netcore/base.h>
 #include <netcore/bytes.h>
 #include <netcore/status.h>
-#include <netcore/trust_verdict.h>
+#include <netcore/trust_result.h>
 
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
@@ -25,7 +25,7 @@ typedef struct nc_certificate {
     nc_slice subject;
     /// Issuer in the same form.
     nc_slice issuer;
-    /// Subject alternative names, "DNS:a.example, IP Address:127.0.0.1"; empty without any.
+    /// Subject alternative names, such as "DNS:a.example, IP Address:127.0.0.1"; empty if there are none.
     nc_slice names;
     /// Kind and size of the key, such as "RSA 2048" or "EC P-256".
     nc_slice key;

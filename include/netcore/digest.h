@@ -1,12 +1,12 @@
-/// MD5, SHA-256 and SHA-512/256 by OpenSSL, and bytes as hex and base64.
+/// Computes MD5, SHA-256 and SHA-512/256 with OpenSSL, and encodes bytes as hex and base64.
 ///
-/// MD5 is only for names (cache entries) and for signatures that old services require, because collisions can be
-/// constructed. Nothing here is constant-time.
+/// Use MD5 only for names, such as those of cache entries, and for signatures that old services require, because
+/// collisions can be constructed. No function here runs in constant time.
 ///
 ///     nc_digest *digest = NULL;
 ///     uint8_t md5[NC_MD5_BYTES];
 ///     if (nc_digest_new(&digest, NC_DIGEST_MD5, &err) == NC_OK)
-///         status = nc_digest_of(md5, digest, nc_slice_of("abc"), &err);   // as often as one likes, without allocating
+///         status = nc_digest_of(md5, digest, nc_slice_of("abc"), &err); // may be repeated; allocates nothing
 ///     nc_digest_free(digest);
 ///
 /// If OpenSSL is restricted to FIPS algorithms, MD5 uses a separate context with OpenSSL's default provider. If that
@@ -45,7 +45,7 @@ typedef struct nc_digest nc_digest;
 
 /// Creates an empty digest.
 ///
-/// The process fetches each algorithm once. Each digest has its own context.
+/// The process fetches each algorithm once. Each `nc_digest` has its own OpenSSL context.
 /// - out: owned by the caller; release it with nc_digest_free().
 /// Returns NC_OK, NC_ERR_USAGE for an unknown kind, NC_ERR_UNSUPPORTED if no provider has the algorithm,
 /// NC_ERR_NO_MEMORY.
@@ -68,15 +68,15 @@ NC_API size_t nc_digest_bytes(nc_digest_kind kind);
 /// Pure; call from any thread.
 NC_API nc_digest_kind nc_digest_kind_of(const nc_digest *digest);
 
-/// Adds bytes. nc_digest_finish() reports an error.
+/// Adds bytes. If this fails, nc_digest_finish() returns the error.
 ///
 /// Confined: one thread at a time.
 NC_API void nc_digest_update(nc_digest *digest, nc_slice bytes);
 
-/// Writes the digest of all added bytes, and resets it, also after an error.
+/// Writes the digest of all added bytes. Then, or after an error, resets `digest` for other bytes.
 ///
 /// - out: nc_digest_bytes() bytes; written on success only.
-/// Returns NC_OK, NC_ERR_INTERNAL with OpenSSL's number if OpenSSL fails, NC_ERR_NO_MEMORY.
+/// Returns NC_OK, NC_ERR_INTERNAL with OpenSSL's error number in native_code, NC_ERR_NO_MEMORY.
 /// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_digest_finish(uint8_t *out, nc_digest *digest, nc_error *NC_NULLABLE err);
 
@@ -87,8 +87,9 @@ NC_API void nc_digest_reset(nc_digest *digest);
 
 /// Writes the digest of these bytes only. Bytes added before are discarded.
 ///
-/// It allocates nothing itself. OpenSSL 3.0 reallocates 92 bytes of MD5 state, as in any EVP_Digest().
-/// - out: as for nc_digest_finish(), which also has the statuses. NC_ERR_USAGE for a NULL slice.
+/// The function itself allocates nothing. For MD5, OpenSSL 3.0 reallocates 92 bytes, as in each EVP_Digest().
+/// - out: as for nc_digest_finish().
+/// Returns the statuses of nc_digest_finish(), and NC_ERR_USAGE if `bytes` has a length but is NULL.
 /// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_digest_of(uint8_t *out, nc_digest *digest, nc_slice bytes, nc_error *NC_NULLABLE err);
 
@@ -125,8 +126,8 @@ NC_API void nc_base64_encode(nc_buf *out, nc_slice bytes, nc_base64_kind kind);
 
 /// Decodes base64 and appends the bytes. Strict: exactly one text is accepted for given bytes.
 ///
-/// Refused are white space, the other alphabet, missing, wrong or unexpected padding, and bits after the last byte that
-/// are not 0 (RFC 4648, 3.5).
+/// It refuses white space, characters of the other alphabet, missing, wrong or unexpected padding, and bits after the
+/// last byte that are not 0 (RFC 4648, 3.5).
 /// Returns NC_OK, NC_ERR_BAD_CODING with the offset of the wrong character, NC_ERR_USAGE, NC_ERR_TOO_LARGE,
 /// NC_ERR_NO_MEMORY. After an error `out` is unchanged.
 /// Pure; call from any thread.

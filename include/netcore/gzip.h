@@ -1,7 +1,7 @@
 /// Compresses request bodies with gzip (RFC 1952), as a whole or in pieces.
 ///
-/// The result depends only on the bytes and the version of zlib: the header has no time and no name. The caller adds
-/// the Content-Encoding field.
+/// The result depends only on the bytes and the version of zlib, because the gzip header contains no time and no name.
+/// The caller adds the Content-Encoding field.
 ///
 ///     nc_gzip *gzip = NULL;
 ///     nc_gzip_new(&gzip, 0, &err);
@@ -33,16 +33,16 @@ NC_API NC_NODISCARD nc_status nc_gzip_new(nc_gzip *NC_NULLABLE *NC_NONNULL out, 
 /// Confined: one thread at a time.
 NC_API void nc_gzip_free(nc_gzip *NC_NULLABLE gzip);
 
-/// Compresses more of the body and appends the available output, which is often nothing.
+/// Compresses the next bytes of the body, and appends the output that is ready, which is often none.
 ///
-/// Returns NC_OK; NC_ERR_USAGE, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY or NC_ERR_INTERNAL, after which the output is
+/// Returns NC_OK, NC_ERR_USAGE, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY or NC_ERR_INTERNAL. After an error the output is
 /// unusable.
 /// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_gzip_add(nc_buf *out, nc_gzip *gzip, nc_slice bytes, nc_error *NC_NULLABLE err);
 
 /// Appends the rest of the output, and resets the compressor for another body.
 ///
-/// Returns as nc_gzip_add().
+/// Returns the statuses of nc_gzip_add().
 /// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_gzip_finish(nc_buf *out, nc_gzip *gzip, nc_error *NC_NULLABLE err);
 

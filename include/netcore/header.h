@@ -1,4 +1,4 @@
-/// A header field of a request, a proxy or a part of a form.
+/// A header field of a request, a response, a proxy or a part of a form.
 ///
 ///     nc_header field = {nc_slice_of("Accept"), nc_slice_of("text/html")};
 #ifndef NETCORE_HEADER_H

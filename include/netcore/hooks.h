@@ -1,7 +1,7 @@
 /// Replaceable services for tests and embedders: memory, time, randomness, files.
 ///
-/// The allocator is one process-wide table, to be set before any other call. The others are options of an engine or a
-/// store. Each table is copied. Its functions must be callable from any thread.
+/// The allocator is one table for the whole process; set it before any other call. The other tables are options of an
+/// engine or a store. The library copies each table. Its functions must be callable from any thread.
 ///
 ///     static const nc_allocator mine = {NULL, my_malloc, my_realloc, my_free};
 ///     nc_set_allocator(&mine);
@@ -24,7 +24,7 @@ typedef struct nc_allocator {
     void *NC_NULLABLE ctx;
     /// Returns at least `bytes` (never 0) of memory aligned for any type, or NULL.
     void *NC_NULLABLE (*NC_NONNULL allocate)(void *NC_NULLABLE ctx, size_t bytes);
-    /// Resizes a block; `block` may be NULL. After NULL the old block stays valid.
+    /// Resizes a block; `block` may be NULL. If it returns NULL, the old block stays valid.
     void *NC_NULLABLE (*NC_NONNULL reallocate)(void *NC_NULLABLE ctx, void *NC_NULLABLE block, size_t bytes);
     /// Frees a block; `block` may be NULL.
     void (*NC_NONNULL release)(void *NC_NULLABLE ctx, void *NC_NULLABLE block);
@@ -32,8 +32,8 @@ typedef struct nc_allocator {
 
 /// Sets the allocator of the process.
 ///
-/// Call it before the first use of the library, because a block is freed by the allocator that is set at that time.
-/// libcurl and OpenSSL keep their own allocators.
+/// Call it before the first use of the library: a block is freed by the allocator that is set when it is freed. libcurl
+/// and OpenSSL keep their own allocators.
 /// - allocator: copied; NULL restores malloc.
 /// Confined: one thread at a time, before all other calls.
 NC_API void nc_set_allocator(const nc_allocator *NC_NULLABLE allocator);
@@ -71,8 +71,8 @@ typedef bool (*nc_file_name_fn)(void *NC_NULLABLE ctx, const char *name);
 
 /// File operations, with the contracts of the system calls of the same name: -1 and errno on failure.
 ///
-/// The library retries after EINTR, the table need not. Start with nc_file_ops_system() and replace single functions:
-/// the table may grow.
+/// The library retries after EINTR, so the functions need not. To build a table, copy nc_file_ops_system() and replace
+/// single functions, because later versions may add functions.
 typedef struct nc_file_ops {
     /// Passed to each function.
     void *NC_NULLABLE ctx;
@@ -100,11 +100,12 @@ typedef struct nc_file_ops {
     int (*NC_NONNULL set_mode)(void *NC_NULLABLE ctx, int fd, mode_t mode);
     /// futimens(2) of the modification time only: nanoseconds since 1970-01-01T00:00:00Z.
     int (*NC_NONNULL set_time)(void *NC_NULLABLE ctx, int fd, int64_t realtime_ns);
-    /// fcntl(2) with F_OFD_SETLK, or with F_OFD_GETLK if `is_asking`; ENOLCK on systems without them.
+    /// fcntl(2) with F_OFD_SETLK, or with F_OFD_GETLK if `is_asking`. Fails with ENOLCK on systems without these locks.
     int (*NC_NONNULL lock)(void *NC_NULLABLE ctx, int fd, struct flock *range, bool is_asking);
     /// mkdir(2), then chmod(2) to exactly this mode, ignoring the process's umask.
     int (*NC_NONNULL make_directory)(void *NC_NULLABLE ctx, const char *path, mode_t mode);
-    /// Calls `visit` for each name of an open directory except "." and "..", from the start; errno of readdir(3).
+    /// Calls `visit` for each name of an open directory except "." and "..", from the start. Fails with the errno of
+    /// readdir(3).
     int (*NC_NONNULL list)(void *NC_NULLABLE ctx, int directory_fd, nc_file_name_fn visit, void *NC_NULLABLE visit_ctx);
     /// openat(2), with O_CLOEXEC already in `flags`.
     int (*NC_NONNULL open_at)(void *NC_NULLABLE ctx, int directory_fd, const char *name, int flags, mode_t mode);
@@ -114,12 +115,12 @@ typedef struct nc_file_ops {
     int (*NC_NONNULL rename_at)(void *NC_NULLABLE ctx, int directory_fd, const char *from, const char *to);
     /// unlinkat(2), with AT_REMOVEDIR if `is_directory`.
     int (*NC_NONNULL unlink_at)(void *NC_NULLABLE ctx, int directory_fd, const char *name, bool is_directory);
-    /// renameat(2) from a name in a directory to a path. Unless `replaces` is set, EEXIST if the path exists.
+    /// renameat(2) from a name in a directory to a path. If the path exists and `replaces` is false, fails with EEXIST.
     int (*NC_NONNULL move_at)(void *NC_NULLABLE ctx, int directory_fd, const char *name, const char *path,
                               bool replaces);
     /// ftruncate(2).
     int (*NC_NONNULL truncate)(void *NC_NULLABLE ctx, int fd, off_t length);
-    /// fallocate(2): extends the file to `length` bytes; EOPNOTSUPP if the file system does not support it.
+    /// fallocate(2): extends the file to `length` bytes. Fails with EOPNOTSUPP if the file system does not support it.
     int (*NC_NONNULL allocate)(void *NC_NULLABLE ctx, int fd, off_t length);
     /// fchown(2); -1 keeps the value.
     int (*NC_NONNULL set_owner)(void *NC_NULLABLE ctx, int fd, uid_t owner, gid_t group);

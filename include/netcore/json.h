@@ -1,14 +1,15 @@
-/// A streaming JSON validator (RFC 8259): pieces of any size go in, and the first wrong byte is reported.
+/// A streaming JSON validator (RFC 8259). It takes a text in pieces of any size and reports the first wrong byte.
 ///
-/// It builds no tree and reads each byte once. Memory depends on the depth of the text, not on its length. It accepts
-/// exactly RFC 8259 in UTF-8: no byte order mark, no overlong forms, no encoded surrogates, only white space after the
-/// value. Results, positions and messages do not depend on how the text was split.
+/// It builds no tree and reads each byte once. Memory use depends on the depth of the text, not on its length. It
+/// accepts exactly the texts of RFC 8259 in UTF-8. A byte order mark, overlong UTF-8, surrogates in UTF-8, and anything
+/// except white space after the value are errors. Results, positions and messages do not depend on how the text was
+/// split.
 ///
 ///     nc_json *json = NULL;
 ///     nc_status status = nc_json_new(&json, NULL, &err);
 ///     while (status == NC_OK && read_more(&piece)) status = nc_json_feed(json, piece, &err);
 ///     if (status == NC_OK) status = nc_json_finish(json, &err);
-///     if (status != NC_OK) fprintf(stderr, "%s\n", err.message);   // line 3, column 9: wanted ',' or '}', found 'x'
+///     if (status != NC_OK) fprintf(stderr, "%s\n", err.message);   // line 3, column 9: expected ',' or '}', found 'x'
 ///     nc_json_free(json);
 #ifndef NETCORE_JSON_H
 #define NETCORE_JSON_H
@@ -31,14 +32,14 @@ NC_ASSUME_NONNULL_BEGIN
 typedef struct nc_json_options {
     /// Largest depth of nested arrays and objects. 0 means NC_JSON_DEFAULT_MAX_DEPTH; at most NC_JSON_MAX_DEPTH.
     uint32_t max_depth;
-    /// Largest number of names in all open objects, if duplicates are refused. 0 means NC_JSON_DEFAULT_MAX_NAMES (24
-    /// bytes each).
+    /// If `refuses_duplicate_names` is set: the largest number of names in all objects that are open at the same time.
+    /// 0 means NC_JSON_DEFAULT_MAX_NAMES. Each name takes 24 bytes.
     uint32_t max_names;
     /// Largest text, in bytes. 0 means no limit.
     uint64_t max_bytes;
-    /// Longest number, in bytes. 0 means no limit, because numbers are not stored.
+    /// Longest number, in bytes. 0 means no limit; numbers are not stored, so they need no memory.
     uint64_t max_number_bytes;
-    /// True accepts `\ud800` without its other half, as Python and browsers do.
+    /// True accepts half of a surrogate pair, such as `\ud800` alone, as Python and browsers do.
     bool allows_lone_surrogates;
     /// True refuses a duplicate name in an object. Names are compared after unescaping.
     bool refuses_duplicate_names;
@@ -79,19 +80,20 @@ typedef NC_ENUM(nc_json_fault){
 typedef struct nc_json_failure {
     /// NC_JSON_FAULT_NONE if there is no error.
     nc_json_fault fault;
-    /// Offset of the first byte that no JSON text can have at this position, from 0. For an incomplete text its length.
+    /// Offset of the first byte that cannot occur at its position in any JSON text, from 0. If the text is incomplete,
+    /// its length.
     uint64_t offset;
     /// Line, from 1. Lines end with a line feed.
     uint64_t line;
     /// Column, from 1, in characters (code points), not bytes.
     uint64_t column;
-    /// Expected text, such as "',' or '}'"; NUL-terminated UTF-8.
+    /// What was expected, such as "',' or '}'"; NUL-terminated UTF-8.
     char wanted[NC_JSON_WORD_BYTES];
-    /// Actual text, such as "'x'", "byte 0xff" or "the end of the text"; NUL-terminated ASCII.
+    /// What was found, such as "'x'", "byte 0xff" or "the end of the text"; NUL-terminated ASCII.
     char found[NC_JSON_WORD_BYTES];
 } nc_json_failure;
 
-/// A running validation. It allocates when it is created, and later only for duplicate names.
+/// A running validation. Memory is allocated when it is created, and later only to detect duplicate names.
 typedef struct nc_json nc_json;
 
 /// Creates a validator.
@@ -124,11 +126,13 @@ NC_API NC_NODISCARD nc_status nc_json_feed(nc_json *json, nc_slice piece, nc_err
 
 /// Ends the text and returns the final result.
 ///
-/// Returns NC_OK for exactly one value, otherwise the same errors as nc_json_feed(). May be called again.
+/// Returns NC_OK if the text is exactly one value; otherwise the statuses of nc_json_feed(). Further calls return the
+/// same result.
 /// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_json_finish(nc_json *json, nc_error *NC_NULLABLE err);
 
-/// Returns the error, valid until the validator is reset or freed. Its fault is NC_JSON_FAULT_NONE if there is none.
+/// Returns the error, valid until the validator is reset or freed. Its `fault` is NC_JSON_FAULT_NONE if there is no
+/// error.
 ///
 /// Confined: one thread at a time.
 NC_API const nc_json_failure *nc_json_failure_of(const nc_json *json);
@@ -147,7 +151,7 @@ NC_API uint64_t nc_json_bytes(const nc_json *json);
 ///
 /// - options: NULL means the defaults.
 /// - failure: always filled in; may be NULL.
-/// Returns as nc_json_feed() and nc_json_finish().
+/// Returns the statuses of nc_json_feed() and nc_json_finish().
 /// Pure; call from any thread.
 NC_API NC_NODISCARD nc_status nc_json_check(nc_slice text, const nc_json_options *NC_NULLABLE options,
                                             nc_json_failure *NC_NULLABLE failure, nc_error *NC_NULLABLE err);
@@ -156,11 +160,11 @@ NC_API NC_NODISCARD nc_status nc_json_check(nc_slice text, const nc_json_options
 
 /// The kind of a token.
 typedef NC_ENUM(nc_json_kind){
-    /// `{`. Its members follow, and NC_JSON_OBJECT_END.
+    /// `{`. The members follow, and then NC_JSON_OBJECT_END.
     NC_JSON_OBJECT = 0,
     /// `}`.
     NC_JSON_OBJECT_END = 1,
-    /// `[`. Its elements follow, and NC_JSON_ARRAY_END.
+    /// `[`. The elements follow, and then NC_JSON_ARRAY_END.
     NC_JSON_ARRAY = 2,
     /// `]`.
     NC_JSON_ARRAY_END = 3,
@@ -187,7 +191,7 @@ typedef struct nc_json_token {
     /// A string or name as it is written, without its quotes, or the digits of a number. Otherwise empty. Borrowed from
     /// the text.
     nc_slice text;
-    /// Offset of its first byte, including an opening quote, from 0.
+    /// Offset of the token's first byte, from 0. The first byte of a string or name is its opening quote.
     uint64_t offset;
 } nc_json_token;
 
@@ -196,11 +200,13 @@ typedef bool (*nc_json_token_fn)(void *NC_NULLABLE ctx, const nc_json_token *tok
 
 /// Reads a whole text as a sequence of tokens.
 ///
-/// Tokens before an error are reported before the error is found. Use them only after NC_OK.
+/// Tokens are reported while the text is validated. If an error follows, the tokens before it have already been
+/// reported. Use them only after NC_OK.
 ///
-/// - options: NULL means the defaults. max_names and refuses_duplicate_names apply too.
+/// - options: NULL means the defaults.
 /// - failure: as in nc_json_check().
-/// Returns as nc_json_check(), or NC_ERR_STOPPED_BY_CALLER if `on_token` returned false (err->offset is the token).
+/// Returns the statuses of nc_json_check(), or NC_ERR_STOPPED_BY_CALLER if `on_token` returned false (err->offset is
+/// the offset of that token).
 /// Pure; call from any thread.
 NC_API NC_NODISCARD nc_status nc_json_read(nc_slice text, const nc_json_options *NC_NULLABLE options,
                                            nc_json_token_fn on_token, void *NC_NULLABLE ctx,
@@ -210,7 +216,7 @@ NC_API NC_NODISCARD nc_status nc_json_read(nc_slice text, const nc_json_options 
 ///
 /// `\u0000` becomes a NUL byte, a surrogate pair four bytes, and half of a pair (if it was allowed) U+FFFD.
 /// - raw: the text of a token from nc_json_read().
-/// An error of `out` is sticky.
+/// An error is sticky in `out`.
 /// Pure; call from any thread.
 NC_API void nc_json_unescape(nc_buf *out, nc_slice raw);
 

@@ -9,8 +9,8 @@
 /// - the last boundary is required
 /// - only the boundary ends a part; a Content-Length in it is ignored
 ///
-/// Content codings of parts are not decoded. A boundary that is declared with its hyphens ("boundary=--b") may appear
-/// without further ones; the first line decides.
+/// Content codings of parts are not decoded. If the declared boundary itself begins with hyphens ("boundary=--b"), a
+/// boundary line may omit the two hyphens before it. The first boundary line determines the form of all others.
 ///
 /// multipart/x-mixed-replace, which cameras send, is parsed as in browsers. The first part may come without a boundary
 /// before it, lines may end with LF, and both forms of a boundary may occur in one stream.
@@ -65,7 +65,7 @@ typedef NC_ENUM(nc_parts_kind){
     NC_PARTS_CONTENT,
     /// The end of the part.
     NC_PARTS_PART_END,
-    /// The last boundary. Later input is dropped, except for bytes that its line must not contain.
+    /// The last boundary. Later input is dropped, but other bytes on the line of the boundary are an error.
     NC_PARTS_END,
 } nc_parts_kind;
 

@@ -1,7 +1,7 @@
 /// Percent-encoding (RFC 3986, 2.1): a byte outside the chosen set becomes '%' and two upper-case digits.
 ///
-/// It encodes bytes, not UTF-8 characters. It does not recognize existing encodings: '%' becomes "%25". The fastest
-/// implementation for the processor is selected at run time.
+/// The functions encode bytes; they do not check UTF-8. They do not recognize text that is already encoded: '%' becomes
+/// "%25". The fastest implementation for the processor is selected at run time.
 ///
 ///     nc_buf out = nc_buf_init(8192);
 ///     nc_percent_append(&out, nc_slice_of("a b"), NC_PERCENT_QUERY);   // a%20b
@@ -19,15 +19,15 @@ NC_ASSUME_NONNULL_BEGIN
 typedef NC_ENUM(nc_percent_style){
     /// Letters, digits and `-._~/?`, which are safe in names and values of a query (RFC 3986, 3.4).
     NC_PERCENT_QUERY = 0,
-    /// NC_PERCENT_QUERY, and a space becomes '+' (WHATWG URL, 5.2).
+    /// The same as NC_PERCENT_QUERY, except that a space becomes '+' (WHATWG URL, 5.2).
     NC_PERCENT_QUERY_PLUS = 1,
     /// Letters, digits and `-._~` only (RFC 3986, 2.3).
     NC_PERCENT_COMPONENT = 2,
-    /// NC_PERCENT_COMPONENT, and a space becomes '+'.
+    /// The same as NC_PERCENT_COMPONENT, except that a space becomes '+'.
     NC_PERCENT_COMPONENT_PLUS = 3,
 } nc_percent_style;
 
-/// The bytes that nc_percent_escape() may overwrite for a text of `length` bytes. It returns less.
+/// The size of the output memory that nc_percent_escape() needs for a text of `length` bytes. The result is shorter.
 #define NC_PERCENT_ROOM(length) (3 * (length) + 32)
 
 /// Encodes into the caller's memory.

@@ -16,7 +16,8 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Replaces unsafe characters by `mark`, in place.
+/// Replaces each unsafe character by `mark`, in place.
+///
 /// Returns the new length, which is at most `length`.
 /// Pure; call from any thread.
 NC_API size_t nc_printable(char *text, size_t length, char mark);

@@ -1,10 +1,12 @@
 /// The proxy of a request or an engine.
 ///
-/// The environment's proxies are used only on request, because their operator can read the traffic. A request's trust
-/// policy evaluates the certificate of an https proxy. No client certificate is sent to a proxy.
+/// The proxies of the environment are used only with NC_PROXY_ENVIRONMENT, because the operator of a proxy can read the
+/// traffic. The request's trust policy also evaluates the certificate of an https proxy. No client certificate is sent
+/// to a proxy.
 ///
-/// Credentials and fields for the proxy never reach a server. A server's credentials and fields reach the proxy only
-/// for plain http without a tunnel. The proxy then receives both in one head and decides which fields it forwards.
+/// The credentials and fields of this struct are sent to the proxy only, never to a server through a tunnel. The
+/// request's own credentials and fields reach the proxy only for plain http without a tunnel. In that case the proxy
+/// receives all of them in one head and decides which fields it forwards.
 ///
 ///     nc_proxy proxy = {.choice = NC_PROXY_URL, .url = nc_slice_of("socks5h://127.0.0.1:1080")};
 ///     request.proxy = &proxy;
@@ -23,9 +25,9 @@ NC_ASSUME_NONNULL_BEGIN
 typedef NC_ENUM(nc_proxy_choice){
     /// No proxy. The environment is ignored.
     NC_PROXY_NONE = 0,
-    /// http_proxy, HTTPS_PROXY, ALL_PROXY and NO_PROXY of the environment, as libcurl reads them.
+    /// The environment variables http_proxy, HTTPS_PROXY, ALL_PROXY and NO_PROXY, as libcurl reads them.
     NC_PROXY_ENVIRONMENT = 1,
-    /// nc_proxy.url.
+    /// The URL in nc_proxy.url.
     NC_PROXY_URL = 2,
 } nc_proxy_choice;
 
@@ -41,11 +43,11 @@ typedef struct nc_proxy {
     nc_credentials credentials;
     /// Hosts to connect to directly, separated by commas. "*" means all.
     nc_slice except;
-    /// Fields for the proxy only. A proxy that forwards a plain http request decides which of them it forwards.
+    /// Fields for the proxy only. A proxy that forwards a plain http request may forward them too.
     const nc_header *NC_NULLABLE headers;
     /// Number of fields.
     size_t header_count;
-    /// True uses a tunnel (CONNECT) through an HTTP proxy for http URLs too.
+    /// True uses a tunnel (CONNECT) through an HTTP proxy for http URLs too. https URLs always use a tunnel.
     bool uses_tunnel;
 } nc_proxy;
 

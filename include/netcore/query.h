@@ -6,8 +6,8 @@
 /// - `a[b]` for objects, `a[]` for arrays, the bare key for each value of a set
 /// - a key without `=` for null, nothing for empty containers
 /// - booleans as 1 and 0
-/// - everything except `A-Za-z0-9-._~/?` percent-encoded as UTF-8, and a `?` at the start of the query too, because
-///   some parsers would drop it
+/// - everything except `A-Za-z0-9-._~/?` percent-encoded as UTF-8. A `?` at the start of the query is encoded too,
+///   because some parsers would drop it.
 ///
 /// A form body (application/x-www-form-urlencoded; WHATWG URL, 5.1) is the same text.
 ///
@@ -42,10 +42,10 @@ typedef NC_ENUM(nc_space_style){
     NC_SPACES_PLUS = 1,
 } nc_space_style;
 
-/// A caller's own encoder. Appends the whole query to `out`, which may already contain bytes.
+/// An encoder that the caller supplies. Appends the whole query to `out`, which may already contain bytes.
 ///
-/// Returns NC_OK, or an error with `err` filled in, which nc_query_append() returns. The query is not checked before
-/// nc_query_attach() puts it into a URL.
+/// Returns NC_OK, or an error with `err` filled in; nc_query_append() then returns that error. The result is not
+/// checked until nc_query_attach() puts it into a URL.
 typedef nc_status (*nc_query_encode_fn)(void *NC_NULLABLE ctx, nc_buf *out, const nc_params *params,
                                         nc_error *NC_NULLABLE err);
 
@@ -72,10 +72,11 @@ typedef struct nc_query_options {
 NC_API NC_NODISCARD nc_status nc_query_append(nc_buf *out, const nc_params *params,
                                               const nc_query_options *NC_NULLABLE options, nc_error *NC_NULLABLE err);
 
-/// Appends a URL with the query before its fragment, after `?`, or after `&` if the URL has a query (RFC 3986, 3.4).
+/// Appends `url` with `query` before its fragment. A `?` precedes the query, or `&` if the URL already has a query (RFC
+/// 3986, 3.4).
 ///
-/// An empty query of the URL is replaced. No bare `?` remains if both are empty.
-/// - url: not validated here, but when it is sent.
+/// A URL that ends in a bare `?` counts as a URL without a query. If `query` is empty too, the `?` is removed.
+/// - url: not validated here. It is validated when a request is submitted.
 /// Returns NC_OK; NC_ERR_BAD_PARAMETER with the offset for a `#`, a space or a control character in `query`, which only
 /// a caller's own encoder can produce; NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. After an error `out` is unchanged.
 /// Confined: one thread at a time.

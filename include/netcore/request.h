@@ -1,7 +1,7 @@
 /// One HTTP request, described by a struct of borrowed slices.
 ///
 /// Only `method` and `url` have to be set. 0 always selects a default, and every default is finite. nc_engine_submit()
-/// copies the request, so that nothing in it has to live longer than that call.
+/// copies the request; its memory may be freed after that call.
 ///
 ///     nc_request request = {.url = nc_slice_of("https://example.com/")};
 ///     if (nc_request_check(&request, &err) != NC_OK) puts(err.message);
@@ -16,19 +16,19 @@
 #include <netcore/multipart.h>
 #include <netcore/proxy.h>
 #include <netcore/trace.h>
+#include <netcore/trailers.h>
 #include <netcore/trust.h>
 
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// In a 32-bit limit: no limit. nc_limits.max_redirects cannot be unlimited; there the value means NC_NO_REDIRECTS.
+/// In a 32-bit limit: no limit, except in nc_limits.max_redirects (NC_NO_REDIRECTS).
 #define NC_UNLIMITED UINT32_MAX
 /// In a 64-bit limit: no limit.
 #define NC_UNLIMITED_BYTES UINT64_MAX
 
 /// In nc_limits.max_body_bytes: refuses a body of one byte or more.
 #define NC_NO_BODY (UINT64_MAX - 1)
-
 /// In nc_limits.max_redirects: follows no redirect.
 #define NC_NO_REDIRECTS UINT32_MAX
 
@@ -65,12 +65,12 @@ typedef struct nc_limits {
     uint32_t connect_ms;
     /// From the last request byte to the first response byte of one hop, in milliseconds (60 s).
     uint32_t first_byte_ms;
-    /// Between two pieces of the body, in either direction, in milliseconds (60 s). Heads, trailers and chunk
-    /// extensions that arrive in small pieces may take ten times this limit in total.
+    /// Between two pieces of the body, in either direction, in milliseconds (60 s). A head, trailer or chunk extension
+    /// that arrives in small pieces may take ten times this limit in total.
     uint32_t idle_ms;
     /// Waiting for a slot, in milliseconds (60 s).
     uint32_t slot_ms;
-    /// From submit to done, in milliseconds (300 s). This is the only limit on waiting for the disk.
+    /// From submit to done, in milliseconds (300 s). No other limit covers the time spent waiting for the disk.
     uint32_t total_ms;
     /// Redirects to follow (20). NC_NO_REDIRECTS fails on the first one.
     uint32_t max_redirects;
@@ -80,7 +80,7 @@ typedef struct nc_limits {
     uint32_t max_head_bytes;
     /// Fields in one response head (256).
     uint32_t max_head_fields;
-    /// Nested content codings (3) to decode if `accepts_codings`, of at most 16 fields. NC_NO_CODINGS allows none.
+    /// Nested codings (3) to decode if the request accepts them, from at most 16 fields. NC_NO_CODINGS: none.
     uint32_t max_codings;
     /// Average rate of body bytes sent, in bytes per second. 0 is no limit.
     uint64_t max_send_bytes_per_s;
@@ -90,23 +90,26 @@ typedef struct nc_limits {
 
 /// The HTTP version to use.
 typedef NC_ENUM(nc_http_choice){
-    /// HTTP/2 over TLS if the server selects it by ALPN and URL and fields have at most 48 KiB. Otherwise HTTP/1.1.
+    /// The engine's version. By default HTTP/2 if ALPN selects it and the head is at most 48 KiB, otherwise HTTP/1.1.
     NC_HTTP_AUTO = 0,
     /// HTTP/1.1 only.
     NC_HTTP_1_1 = 1,
     /// HTTP/1.0 only. A body of unknown length fails with NC_ERR_UNSUPPORTED.
     NC_HTTP_1_0 = 2,
-    /// HTTP/2 over plain TCP without an upgrade (h2c, RFC 9113, 3.3). If the server does not support it, the transfer
-    /// fails with NC_ERR_HTTP2. A head that is too large for HTTP/2 fails with NC_ERR_TOO_LARGE. A plaintext response
-    /// without Content-Length ends with NC_ERR_CUT_SHORT, because it may be incomplete. Over TLS this is NC_HTTP_AUTO.
+    /// HTTP/2 over plain TCP without an upgrade (h2c, RFC 9113, 3.3); for https URLs HTTP/2 or HTTP/1.1. If the
+    /// server does not support it, the transfer fails with NC_ERR_HTTP2, and if the head is too large for HTTP/2, with
+    /// NC_ERR_TOO_LARGE. A response without Content-Length may be incomplete, and ends with NC_ERR_CUT_SHORT.
     NC_HTTP_2_PRIOR_KNOWLEDGE = 3,
-    /// HTTP/3 only. NC_ERR_UNSUPPORTED if libcurl does not support it.
-    NC_HTTP_3 = 4,
+    /// HTTP/3 only. NC_ERR_UNSUPPORTED if libcurl has no HTTP/3, for http URLs, through a proxy and without TLS 1.3.
+    NC_HTTP_3_ONLY = 4,
+    /// HTTP/3 if QUIC connects before TCP, otherwise HTTP/2 or HTTP/1.1. TCP starts at most 200 ms later, and at the
+    /// same time if the origin is not known to have HTTP/3. If TCP wins, QUIC is not tried for five minutes.
+    NC_HTTP_3_IF_POSSIBLE = 5,
 } nc_http_choice;
 
 /// The order of transfers that wait for a slot.
 typedef NC_ENUM(nc_priority){
-    /// Between high and low.
+    /// After those with NC_PRIORITY_HIGH.
     NC_PRIORITY_NORMAL = 0,
     /// Before all others.
     NC_PRIORITY_HIGH = 1,
@@ -114,9 +117,9 @@ typedef NC_ENUM(nc_priority){
     NC_PRIORITY_LOW = 2,
 } nc_priority;
 
-/// How a request uses the engine's cookie jar.
+/// Whether a request sends cookies of the engine's cookie jar and stores received ones.
 typedef NC_ENUM(nc_cookie_use){
-    /// Sends the cookies that match and stores the response's.
+    /// Sends the cookies that match the URL, and stores those of the response.
     NC_COOKIES_SEND_AND_STORE = 0,
     /// Sends none and stores none.
     NC_COOKIES_IGNORE = 1,
@@ -130,13 +133,13 @@ typedef NC_ENUM(nc_cookie_use){
 typedef NC_ENUM(nc_redirect_choice){
     /// Follows redirects, except from https to http.
     NC_REDIRECTS_FOLLOW = 0,
-    /// Returns the redirect to the caller as a response.
+    /// Follows none: the redirect is the result.
     NC_REDIRECTS_RETURN = 1,
     /// Follows redirects, from https to http too.
     NC_REDIRECTS_FOLLOW_DOWNGRADE = 2,
 } nc_redirect_choice;
 
-/// Replaces the host and port of the connection. Host, SNI and certificate checks still use the URL's host.
+/// Connects to another host and port. The Host field, SNI and certificate checks still use the URL's host.
 typedef struct nc_connect_to {
     /// Host of the URL. Empty matches every host.
     nc_slice host;
@@ -148,14 +151,14 @@ typedef struct nc_connect_to {
     uint16_t to_port;
 } nc_connect_to;
 
-/// Requirements on a response's body; see <netcore/expectation.h>.
+/// Requirements on a response's body; see <netcore/expectation.h>. Immutable, reference-counted.
 typedef struct nc_expectation nc_expectation;
 
 /// One request.
 typedef struct nc_request {
-    /// A token (RFC 9110, 5.6.2). Empty means GET.
+    /// A token (RFC 9110, 5.6.2), sent as it is. Empty means GET.
     nc_slice method;
-    /// An absolute http or https URL of at most NC_URL_MAX_BYTES, without spaces and control characters. The host is
+    /// An absolute http or https URL, up to NC_URL_MAX_BYTES, without spaces and control characters. The host is
     /// converted by IDNA. Non-ASCII bytes behind the host are percent-encoded.
     nc_slice url;
     /// Header fields, in the order in which they are sent.
@@ -166,26 +169,25 @@ typedef struct nc_request {
     nc_slice body;
     /// True sends an empty body with Content-Length: 0.
     bool has_body;
-    /// True sends POST, PUT and PATCH without a body unchanged. False adds Content-Length: 0 (RFC 9110, 8.6).
+    /// If POST, PUT or PATCH has no body: true sends no Content-Length, false sends Content-Length: 0 (RFC 9110, 8.6).
     bool omits_zero_length;
-    /// Path of a regular file to send as the body, instead of `body`. If its size changes meanwhile:
-    /// NC_ERR_BODY_LENGTH.
+    /// Path of a regular file to send as the body, instead of `body`. NC_ERR_BODY_LENGTH if its size changes.
     nc_slice body_file;
     /// Reads the body piece by piece, instead of `body`.
     nc_body_source body_source;
-    /// Length of `body_source` in bytes. More or fewer bytes end the transfer with NC_ERR_BODY_LENGTH. The last byte is
-    /// not sent until the source has reported its end. NC_LENGTH_UNKNOWN sends every byte of the source. With 0 the
-    /// source is read once before anything is sent; NC_PULL_LATER then means that it is empty.
+    /// Length of `body_source` in bytes, or NC_LENGTH_UNKNOWN; see nc_body_source.
     uint64_t body_length;
+    /// First byte of the body to send. A source then needs a `seek`. NC_ERR_USAGE for a form and beyond the end.
+    uint64_t body_offset;
+    /// Fields to send after the body.
+    nc_trailers trailers;
     /// A form to send as the body, instead of `body`. Retained while needed. Its Content-Type replaces the caller's.
-    /// GET and HEAD are refused with NC_ERR_USAGE, because they cannot carry a form. Files of the form are opened and
-    /// measured when the transfer gets its slot, and opened again when they are sent.
+    /// GET and HEAD with a form: NC_ERR_USAGE. Its files are measured when the transfer gets its slot.
     nc_multipart *NC_NULLABLE multipart;
-    /// Path of a file to save the body of a 2xx response to, under a temporary name until it is complete.
-    /// limits.max_body_bytes is then unlimited by default; for other bodies, which are collected or delivered as usual,
-    /// it is NC_DEFAULT_MAX_BODY_BYTES. An existing file is replaced. The new one gets its permissions, and its owner
-    /// if the system allows that. A read-only file, a pipe and a socket are refused with NC_ERR_FILE. A device is
-    /// written in place.
+    /// Path of a file that receives the body of a 2xx response, under a temporary name until it is complete. The
+    /// default of limits.max_body_bytes is then NC_UNLIMITED_BYTES for it. Other bodies are collected or delivered, up
+    /// to NC_DEFAULT_MAX_BODY_BYTES by default. An existing file is replaced; the new one gets its permissions, and its
+    /// owner if the system allows that. Read-only files, pipes and sockets: NC_ERR_FILE. A device is written in place.
     nc_slice save_path;
     /// True sends Accept-Encoding with every coding that libcurl can decode, and decodes the body.
     bool accepts_codings;
@@ -197,7 +199,7 @@ typedef struct nc_request {
     nc_limits limits;
     /// TLS trust policy. NULL means the engine's. Retained while needed.
     nc_trust *NC_NULLABLE trust;
-    /// Connection overrides. The first match applies.
+    /// Connection overrides. The first one that matches host and port of the URL applies.
     const nc_connect_to *NC_NULLABLE connect_to;
     /// Number of overrides.
     size_t connect_to_count;
@@ -213,29 +215,29 @@ typedef struct nc_request {
     nc_priority priority;
     /// An nc_cookie_use, if the engine has a cookie jar. The caller's own Cookie fields are always sent.
     uint8_t cookie_use;
-    /// True keeps "/../" and "/./" in the path, and in the Location of a redirect.
+    /// True sends "/../" and "/./" in the path, and in the Location of a redirect, instead of resolving them.
     bool keeps_dot_segments;
     /// True refuses a response with a malformed field name, such as "X Foo" or "Name ", with NC_ERR_BAD_RESPONSE. False
-    /// drops the line and counts it in nc_hop_metrics.dropped_fields. Always refused are a folded line, one without a
-    /// colon, and one that another reader could take for Content-Length, Transfer-Encoding or Content-Encoding.
+    /// drops the line and counts it in nc_hop_metrics.dropped_fields. Three kinds of lines are always refused: a folded
+    /// line after such a name, a line without a colon, and a malformed line that could be read as a framing field.
     bool refuses_malformed_fields;
-    /// True announces that the receiver may pause for a long time (nc_engine_pause(), NC_PAUSE). A paused stream could
-    /// block the other streams of an HTTP/2 connection. Such a transfer therefore gets an exclusive connection, and so
-    /// does one with limits.max_receive_bytes_per_s. A host has as many of them as HTTP/1.1 connections. Below libcurl
-    /// 8 a body of more than 65,535 bytes gets one too, because other streams could make libcurl lose an early
-    /// response.
+    /// True announces that the receiver may pause for a long time (nc_engine_pause(), NC_ACTION_PAUSE). The transfer
+    /// then gets an exclusive connection, because a paused stream could block others. So does a transfer with
+    /// limits.max_receive_bytes_per_s. nc_engine_options.max_per_host limits these connections too.
     bool may_pause;
-    /// Class of service of the packets (DSCP; RFC 2474, 3), 1 to NC_DSCP_MAX, by IP_TOS or IPV6_TCLASS. Requests of
-    /// other classes do not share the connection. 0 sets nothing. If the system refuses the option, it is ignored.
+    /// Class of service of the packets (DSCP; RFC 2474, 3), 1 to NC_DSCP_MAX, set by IP_TOS or IPV6_TCLASS; 0 sets
+    /// nothing. Requests of different classes do not share a connection. A refusal by the system is ignored.
     uint8_t dscp;
-    /// True for a cross-origin redirect that the caller follows itself. The engine and the policy then add no client
-    /// certificate and no netrc credentials.
-    bool is_elsewhere;
+    /// True for a cross-origin redirect that the caller follows itself: sends no client certificate, no netrc login.
+    bool is_cross_origin;
+    /// True sends "TE: gzip" and "Connection: TE" over HTTP/1.1, unless the caller sets TE or Upgrade, and decodes the
+    /// transfer codings gzip and deflate. False refuses them with NC_ERR_BAD_RESPONSE. Downloads ignore it.
+    bool accepts_transfer_codings;
 } nc_request;
 
 /// Validates a request as nc_engine_submit() does, without an engine.
 ///
-/// - request: borrowed for the call. Names and files are not looked up, and no body is read.
+/// - request: borrowed for the call. Host names are not resolved, files are not opened, and no body is read.
 /// Returns NC_OK, NC_ERR_BAD_URL, NC_ERR_BAD_SCHEME, NC_ERR_BAD_METHOD, NC_ERR_BAD_HEADER (err->offset is the byte),
 /// NC_ERR_UNSUPPORTED (CONNECT, WebSocket, a protocol or authentication scheme that libcurl lacks), NC_ERR_TOO_LARGE
 /// (headers, overrides), NC_ERR_USAGE.

@@ -1,7 +1,7 @@
 /// One immutable, reference-counted response.
 ///
-/// Pointers and slices that a getter returns are borrowed from the response. Heads and bodies are in pooled memory,
-/// which returns to the pool with the last reference, even after the engine has ended.
+/// Pointers and slices that a getter returns are borrowed from the response. A response stays valid after its engine
+/// has ended.
 ///
 ///     nc_slice type;
 ///     if (nc_response_find_header(response, nc_slice_of("Content-Type"), &type))
@@ -13,7 +13,7 @@
 #include <netcore/base.h>
 #include <netcore/bytes.h>
 #include <netcore/request.h>
-#include <netcore/trust_verdict.h>
+#include <netcore/trust_result.h>
 
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
@@ -35,7 +35,8 @@ typedef NC_ENUM(nc_http_version){
     NC_HTTP_VERSION_3 = 30,
 } nc_http_version;
 
-/// Measurements of one hop. Moments are in nanoseconds since submit; 0 means that it did not happen.
+/// Measurements of one hop. The members that end in _ns are points in time, in nanoseconds since submit; 0 means that
+/// the event did not happen.
 typedef struct nc_hop_metrics {
     /// URL of the request.
     nc_slice url;
@@ -45,25 +46,25 @@ typedef struct nc_hop_metrics {
     nc_http_version http_version;
     /// True if an open connection was reused.
     bool is_reused;
-    /// Connections that this hop opened; 0 on a reused one.
+    /// Number of connections that this hop opened; 0 if it reused one.
     uint32_t connections_opened;
     /// Port of the peer; 0 if unknown.
     uint16_t remote_port;
     /// Numeric address of the peer, NUL-terminated. Empty if unknown, and over a Unix socket.
     char remote_address[46];
-    /// The hop got its slot and was passed to libcurl.
+    /// When the hop got its slot and was passed to libcurl.
     uint64_t started_ns;
-    /// The name lookup ended.
+    /// When the name lookup ended.
     uint64_t resolved_ns;
-    /// The TCP connection was open.
+    /// When the TCP connection was open.
     uint64_t connected_ns;
-    /// The TLS handshake ended.
+    /// When the TLS handshake ended.
     uint64_t secured_ns;
-    /// The connection was ready for the request.
+    /// When the connection was ready for the request.
     uint64_t ready_ns;
-    /// The first response byte arrived.
+    /// When the first response byte arrived.
     uint64_t first_byte_ns;
-    /// The hop ended.
+    /// When the hop ended.
     uint64_t ended_ns;
     /// Request bytes on the wire, head and body, before TLS.
     uint64_t sent_bytes;
@@ -73,7 +74,7 @@ typedef struct nc_hop_metrics {
     uint64_t received_bytes;
     /// Response body bytes, after decoding.
     uint64_t decoded_bytes;
-    /// Number of the engine's connection, from 1; 0 if there was none.
+    /// Number of the connection within its engine, from 1; 0 if there was none.
     uint64_t connection_id;
     /// Lines of response heads and trailers that were dropped because of a malformed name, such as "X Foo: bar". See
     /// nc_request.refuses_malformed_fields.
@@ -84,13 +85,19 @@ typedef struct nc_hop_metrics {
     char tls_cipher[44];
     /// Group of the key exchange, such as "X25519MLKEM768" or "x25519"; empty without TLS or without a group.
     char tls_group[32];
+    /// QUIC version of the connection, 1 (RFC 9000); 0 without QUIC. With QUIC `connected_ns` is when the first packet
+    /// of the server arrived, and `secured_ns` when the handshake ended.
+    uint32_t quic_version;
+    /// True if request bytes were sent as early data of a resumed session (0-RTT). False: NetKit sends no early data.
+    bool used_early_data;
 } nc_hop_metrics;
 
-/// Returns the evaluation result that refused the last hop's certificate, with the pins of the chain and of the policy.
+/// Returns the TLS evaluation result of a refused certificate of the last hop, with the pins of the chain and of the
+/// policy.
 ///
 /// Returns NULL if no certificate was refused.
 /// Thread-safe.
-NC_API const nc_trust_verdict *NC_NULLABLE nc_response_verdict(const nc_response *response);
+NC_API const nc_trust_result *NC_NULLABLE nc_response_trust_result(const nc_response *response);
 
 /// Returns the number of trailer fields (RFC 9110, 6.5) of the last hop. Trailers are never merged into the head.
 ///
@@ -112,10 +119,10 @@ NC_API nc_response *nc_response_retain(nc_response *response);
 /// Thread-safe.
 NC_API void nc_response_release(nc_response *NC_NULLABLE response);
 
-/// Returns the status code, 100 to 999; 0 if no head arrived.
+/// Returns the HTTP status code of the last hop, 100 to 999; 0 if no head arrived.
 ///
-/// With NC_ERR_PROXY it is 407 and the fields are the proxy's, if the proxy requires credentials for a tunnel (RFC
-/// 9110, 11.7.1).
+/// If the transfer ended with NC_ERR_PROXY because the proxy requires credentials for a tunnel, the status is 407, and
+/// the fields are those of the proxy's response (RFC 9110, 11.7.1).
 /// Thread-safe.
 NC_API uint16_t nc_response_status(const nc_response *response);
 
@@ -135,7 +142,8 @@ NC_API bool nc_response_is_close_delimited(const nc_response *response);
 /// Thread-safe.
 NC_API nc_slice nc_response_url(const nc_response *response);
 
-/// Returns the decoded body; after a failure, the part that had arrived.
+/// Returns the decoded body; after a failure, the part that arrived before it. Empty if a sink or a file received the
+/// body.
 ///
 /// Thread-safe.
 NC_API nc_slice nc_response_body(const nc_response *response);
@@ -157,7 +165,7 @@ NC_API nc_header nc_response_header_at(const nc_response *response, size_t index
 /// Thread-safe.
 NC_API bool nc_response_find_header(const nc_response *response, nc_slice name, nc_slice *out);
 
-/// Returns the number of hops: 1 and each followed redirect.
+/// Returns the number of hops: 1, plus the number of followed redirects.
 ///
 /// Thread-safe.
 NC_API size_t nc_response_hop_count(const nc_response *response);

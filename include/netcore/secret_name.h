@@ -1,8 +1,8 @@
 /// Recognizes names of secrets: fields, parameters, members and cookies whose values must not be shown.
 ///
-/// One list serves everything that shows, stores or compares requests: logs, curl lines, archives, recordings, queues,
-/// and cache keys. A name is split into words at "-", "_", ".", brackets and changes of case. So X-Api-Key, api_key and
-/// apiKey are equal, and "monkey" and "tokenizer" are no secrets.
+/// Logs, curl command lines, archives, recordings, queues and cache keys all use the same list. A name is split into
+/// words at "-", "_", ".", brackets and changes of case. X-Api-Key, api_key and apiKey are therefore the same name, and
+/// "monkey" and "tokenizer" are not secrets.
 ///
 ///     if (nc_secret_name_matches(nc_slice_of("X-Api-Key"), NC_SECRET_FIELD)) { hide(value); }
 #ifndef NETCORE_SECRET_NAME_H
@@ -13,8 +13,8 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// The kind of a name. Some words are secrets in one kind only.
-typedef NC_ENUM(nc_secret_place){
+/// Where a name occurs. Some words mark a secret in one location only.
+typedef NC_ENUM(nc_secret_location){
     /// The name of a header field.
     NC_SECRET_FIELD = 0,
     /// The name of a parameter in a URL's path, query or fragment, or of a form field. Its escapes are decoded.
@@ -23,11 +23,11 @@ typedef NC_ENUM(nc_secret_place){
     NC_SECRET_MEMBER = 2,
     /// The name of a cookie.
     NC_SECRET_COOKIE = 3,
-} nc_secret_place;
+} nc_secret_location;
 
-/// Returns true if the value of this name is a secret. A name of more than 1,024 bytes is one.
+/// Returns true if the value of this name is a secret. The value of a name of more than 1,024 bytes always is.
 /// Pure; call from any thread.
-NC_API bool nc_secret_name_matches(nc_slice name, nc_secret_place place);
+NC_API bool nc_secret_name_matches(nc_slice name, nc_secret_location location);
 
 NC_ASSUME_NONNULL_END
 NC_EXTERN_C_END

@@ -1,4 +1,4 @@
-/// Shapes: JSON schemas that are compiled once and matched while a text is validated.
+/// Shapes: schemas of JSON texts. A shape is compiled once and matched while a text is validated.
 ///
 /// A shape document is JSON:
 ///
@@ -16,9 +16,9 @@
 ///     {"$type": "object?", "id": "integer"}     {"$type": "array?", "$items": "string"}
 ///                               members or elements combined with other types; without $type the rest implies it
 ///
-/// The name of a member that begins with $ is written with two. 1.0 and 1e2 are integers, 1.5 is not; true is no
-/// number. Names are compared exactly, after unescaping. There is no $pattern, because a regular expression would have
-/// to buffer the text.
+/// If a member's name begins with $, write it with $$. 1.0 and 1e2 are integers, 1.5 is not; true is not a number.
+/// Names are compared exactly, after unescaping. There is no $pattern, because matching a regular expression would
+/// require to buffer the text.
 #ifndef NETCORE_SHAPE_H
 #define NETCORE_SHAPE_H
 
@@ -31,9 +31,9 @@ NC_ASSUME_NONNULL_BEGIN
 #define NC_SHAPE_MAX_DEPTH 128u
 /// The largest shape document, in bytes.
 #define NC_SHAPE_MAX_BYTES (4u * 1024u * 1024u)
-/// The largest number of digits of a $min, $max or number of $enum.
+/// The largest number of digits of a number in $min, $max or $enum.
 #define NC_SHAPE_MAX_DIGITS 64u
-/// The largest number of collected mismatches.
+/// The largest value of nc_shape_options.max_mismatches.
 #define NC_SHAPE_MAX_MISMATCHES 1000u
 
 /// A compiled shape: immutable and reference-counted.
@@ -60,40 +60,41 @@ NC_API void nc_shape_release(nc_shape *NC_NULLABLE shape);
 
 /// Options of matching. All zero, or NULL, selects the defaults.
 typedef struct nc_shape_options {
-    /// Mismatches to collect before the validation ends. 0 means 1; at most NC_SHAPE_MAX_MISMATCHES.
+    /// Number of mismatches after which the validation ends. 0 means 1; at most NC_SHAPE_MAX_MISMATCHES.
     uint32_t max_mismatches;
-    /// True is as lenient as YTKNetwork: any member may be null, and a boolean is a valid number or integer.
+    /// True matches with the lenient rules of YTKNetwork: any member may be null, and a boolean is a valid number or
+    /// integer.
     bool is_lenient;
 } nc_shape_options;
 
 /// A position where a text does not match the shape.
 typedef struct nc_shape_mismatch {
-    /// Offset from 0, depending on the mismatch:
+    /// Offset, from 0, of a byte that depends on the mismatch:
     ///
-    /// - a value: its first byte
-    /// - a missing value: the `}` or `]` of its container
-    /// - an extra element: that element
-    /// - a member that a closed object refuses: its name
+    /// - wrong value: its first byte
+    /// - missing value: the `}` or `]` of its container
+    /// - extra element: its first byte
+    /// - unknown member of a closed object: its name
     uint64_t offset;
     /// Line of that byte, from 1.
     uint64_t line;
     /// Its column, from 1, in characters.
     uint64_t column;
-    /// JSON Pointer (RFC 6901) to the value; empty for the whole text. Truncated at 4 KiB. A name that is not in the
-    /// shape is truncated at 256 bytes, or at the longest text in the shape.
+    /// JSON Pointer (RFC 6901) to the value; empty for the whole text. Truncated to 4 KiB. A name that the shape does
+    /// not contain is truncated to 256 bytes, or to the length of the longest text in the shape if that is larger.
     nc_slice pointer;
-    /// Expected, such as "string|number", "at most 10" or "no such member".
+    /// What was expected, such as "string|number", "at most 10" or "a known member".
     nc_slice wanted;
-    /// Actual: "object", "array", "string", "number", "boolean", "null", "nothing" for a missing member, or "a member"
-    /// for one that a closed object refuses. Followed by a number or a length if a limit is exceeded.
+    /// What was found: "object", "array", "string", "number", "boolean" or "null"; "nothing" if the value is missing;
+    /// "an unknown member" in a closed object. If a limit is exceeded, the number or length follows.
     nc_slice found;
 } nc_shape_mismatch;
 
-/// Creates a validator that also matches a shape; otherwise as nc_json_new().
+/// Creates a validator as nc_json_new() does, which also matches a shape.
 ///
-/// nc_json_feed() then returns NC_ERR_SHAPE_MISMATCH after `max_mismatches`, and nc_json_finish() returns it if there
-/// were fewer. A text that is not JSON is always NC_ERR_BAD_JSON; the mismatches before the error are kept.
-/// err->message is "at /pointer: wanted …, found …", and err->offset is the first mismatch.
+/// nc_json_feed() returns NC_ERR_SHAPE_MISMATCH when `max_mismatches` have been found. If there were fewer,
+/// nc_json_finish() returns it. err->message is "at /pointer: expected …, found …", and err->offset is that of the
+/// first mismatch. If the text is not JSON, the status is NC_ERR_BAD_JSON; the mismatches before the error are kept.
 ///
 /// - shape:   retained until the validator is freed.
 /// - options: NULL means the defaults; copied.

@@ -1,8 +1,9 @@
-/// Iteration over a store's entries, and bodies in pieces.
+/// Lists and verifies a store's entries, and reads and writes their bodies in pieces.
 ///
-/// A list reads only heads; a verification reads everything. Readers and writers are for bodies that are too large for
-/// memory. A reader checks the whole body before it returns the first byte. A writer's entry appears at its commit, or
-/// never. The rules of store.h apply. **Every call may wait for the disk.**
+/// Listing reads only the heads of the entries' files; verification reads all bytes. Readers and writers are for bodies
+/// that are too large for memory. A reader checks the whole body before it returns the first byte. An entry that is
+/// written in pieces becomes visible when its writer commits it. The rules of store.h apply. **Every call may wait for
+/// the disk.**
 ///
 ///     if (nc_store_writer_new(&writer, store, &draft, &err) == NC_OK)
 ///         while (status == NC_OK && has_more(&piece))
@@ -20,10 +21,11 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Receives one entry without its body, borrowed for the call. Returning false ends the list. No lock is held.
+/// Receives one entry without its body, borrowed for the call. Returning false ends the listing. No lock is held, so it
+/// may call the store.
 typedef bool (*nc_store_entry_fn)(void *NC_NULLABLE ctx, const nc_store_entry *entry);
 
-/// Lists every entry's head, in no order, including other processes' entries. Heads are checked, bodies are not read.
+/// Lists all entries, including those of other processes, in no order. Heads are checked; bodies are not read.
 ///
 /// Damaged files and expired entries are removed. Entries encrypted with another key are skipped.
 /// Returns NC_OK, NC_ERR_FILE, NC_ERR_DESCRIPTORS, NC_ERR_NO_MEMORY.
@@ -31,7 +33,8 @@ typedef bool (*nc_store_entry_fn)(void *NC_NULLABLE ctx, const nc_store_entry *e
 NC_API NC_NODISCARD nc_status nc_store_list(nc_store *store, nc_store_entry_fn visit, void *NC_NULLABLE ctx,
                                             nc_error *NC_NULLABLE err);
 
-/// Splits the next tag off a text of tags. Returns false if there is none. Empty tags are skipped.
+/// Returns the next tag in `tag` and removes it from `rest`. Returns false if there are no more tags. Empty tags are
+/// skipped.
 ///
 /// - tag:  borrowed from `rest`.
 /// - rest: initially the entry's `tags`.
@@ -48,9 +51,10 @@ typedef struct nc_store_report {
     uint64_t damaged;
     /// Expired entries; removed.
     uint64_t expired;
-    /// Entries encrypted with another key, and entries that are encrypted if the store is not, or the reverse.
+    /// Entries that cannot be read with this store's options: encrypted with another key, encrypted while the store has
+    /// no key, or unencrypted while it has one.
     uint64_t locked;
-    /// Files of killed processes; removed.
+    /// Temporary files of killed processes; removed.
     uint64_t leftovers;
     /// Other files in the directory; kept.
     uint64_t foreign;
@@ -76,9 +80,9 @@ typedef struct nc_store_reader nc_store_reader;
 NC_API NC_NODISCARD nc_status nc_store_reader_new(nc_store_reader *NC_NULLABLE *NC_NONNULL out, nc_store_entry *entry,
                                                   nc_store *store, nc_slice key, nc_error *NC_NULLABLE err);
 
-/// Reads the next bytes, as many as fit. 0 bytes means the end.
+/// Reads the next bytes, at most `room_bytes`, and writes their number to `got`. 0 means the end.
 ///
-/// Returns NC_OK, NC_ERR_USAGE if there is no room, NC_ERR_FILE if the file cannot be read or has changed.
+/// Returns NC_OK, NC_ERR_USAGE if `room_bytes` is 0, NC_ERR_FILE if the file cannot be read or has changed.
 /// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_store_reader_read(size_t *got, nc_store_reader *reader, uint8_t *into,
                                                    size_t room_bytes, nc_error *NC_NULLABLE err);
@@ -88,7 +92,7 @@ NC_API NC_NODISCARD nc_status nc_store_reader_read(size_t *got, nc_store_reader 
 /// Confined: one thread at a time.
 NC_API void nc_store_reader_free(nc_store_reader *NC_NULLABLE reader);
 
-/// An entry that is being written. It is not visible yet.
+/// An entry that is being written. It is not visible to lookups until it is committed.
 typedef struct nc_store_writer nc_store_writer;
 
 /// Begins an entry whose body follows in pieces. The draft's slices are copied.
@@ -101,15 +105,15 @@ NC_API NC_NODISCARD nc_status nc_store_writer_new(nc_store_writer *NC_NULLABLE *
 
 /// Appends to the body. After an error only nc_store_writer_free() is allowed.
 ///
-/// Returns as nc_store_put(); NC_ERR_TOO_LARGE once the entry exceeds its share, NC_ERR_USAGE after an error or the
-/// commit.
+/// Returns the statuses of nc_store_put(): NC_ERR_TOO_LARGE when the entry exceeds its limit, NC_ERR_USAGE after an
+/// error or the commit.
 /// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_store_writer_append(nc_store_writer *writer, nc_slice bytes,
                                                      nc_error *NC_NULLABLE err);
 
-/// Puts the entry into the store, once.
+/// Completes the entry and makes it visible. A writer commits at most once.
 ///
-/// Returns as nc_store_put(); NC_ERR_USAGE after an error or a commit.
+/// Returns the statuses of nc_store_put(), and NC_ERR_USAGE after an error or a commit.
 /// Confined: one thread at a time.
 NC_API NC_NODISCARD nc_status nc_store_writer_commit(nc_store_writer *writer, nc_error *NC_NULLABLE err);
 

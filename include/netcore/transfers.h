@@ -1,7 +1,7 @@
 /// Controls the transfers of an engine: lists, pauses, resumes and prioritizes them.
 ///
-/// Transfers are identified by id. Unknown ids and finished transfers are ignored, so callers need no synchronization
-/// with the end of a transfer.
+/// Transfers are identified by id. Unknown ids and finished transfers are ignored, so a caller may use an id without
+/// knowing whether its transfer has ended.
 ///
 ///     nc_transfer_info info[64];
 ///     size_t count = nc_engine_list(engine, info, 64);
@@ -13,45 +13,47 @@
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
-/// Pauses a transfer's body in both directions until nc_engine_resume(). The idle and slot limits do not apply
-/// meanwhile.
+/// Pauses the bodies of a transfer in both directions until nc_engine_resume(). The idle and slot limits do not apply
+/// during a pause.
 ///
-/// Bytes in flight may still arrive. Unknown ids and finished transfers are ignored. Never blocks.
+/// Bytes that are already on their way may still be delivered. Unknown ids and finished transfers are ignored. Never
+/// blocks.
 /// Thread-safe.
 NC_API void nc_engine_pause(nc_engine *engine, nc_transfer_id id);
 
-/// Resumes a transfer after nc_engine_pause(), NC_PAUSE or NC_PULL_LATER.
+/// Resumes a transfer after nc_engine_pause(), NC_ACTION_PAUSE or NC_PULL_LATER.
 ///
-/// A call from another thread that overtakes the NC_PAUSE it belongs to is not lost. The transfers of a download still
-/// wait for their destination. Unknown ids and finished transfers are ignored. Never blocks.
+/// A call from another thread may arrive before the callback has returned the NC_ACTION_PAUSE that it is meant for. It
+/// is not lost: the pause then ends immediately. It does not resume a download that waits for its destination. Unknown
+/// ids and finished transfers are ignored. Never blocks.
 /// Thread-safe.
 NC_API void nc_engine_resume(nc_engine *engine, nc_transfer_id id);
 
-/// The reasons why a transfer's body is paused. It resumes when no reason is left.
-typedef NC_ENUM(nc_rest){
+/// The reasons for which a transfer can be paused. It resumes when none of them applies any more.
+typedef NC_ENUM(nc_pause_reason){
     /// nc_engine_pause().
-    NC_REST_PAUSED = 1,
-    /// A callback returned NC_PAUSE.
-    NC_REST_VERDICT = 2,
+    NC_PAUSE_EXPLICIT = 1,
+    /// A callback returned NC_ACTION_PAUSE.
+    NC_PAUSE_CALLBACK = 2,
     /// The body source returned NC_PULL_LATER.
-    NC_REST_SOURCE = 4,
-} nc_rest;
+    NC_PAUSE_SOURCE = 4,
+} nc_pause_reason;
 
-/// Removes one reason for a pause, as nc_engine_resume() removes all.
+/// Removes one reason for a pause. nc_engine_resume() removes all of them.
 ///
-/// For a reader that has caught up or a source that has bytes again: neither undoes the nc_engine_pause() of another
-/// caller. Other reasons than these three, unknown ids and finished transfers are ignored. Never blocks.
+/// A reader of the body and a body source use it to continue without undoing another caller's nc_engine_pause(). Other
+/// values of `reason`, unknown ids and finished transfers are ignored. Never blocks.
 /// Thread-safe.
-NC_API void nc_engine_resume_from(nc_engine *engine, nc_transfer_id id, nc_rest reason);
+NC_API void nc_engine_resume_from(nc_engine *engine, nc_transfer_id id, nc_pause_reason reason);
 
-/// Changes the priority of a waiting transfer, and of the next hops of one in flight.
+/// Changes the priority of a transfer. If the transfer is already in flight, the change applies to its next hops.
 ///
 /// Unknown ids and finished transfers are ignored. Never blocks.
 /// Thread-safe.
 NC_API void nc_engine_set_priority(nc_engine *engine, nc_transfer_id id, nc_priority priority);
 
-/// Stops or resumes the start of waiting transfers. Those in flight continue, including their redirects. Limits on
-/// waiting still apply.
+/// If `is_suspended` is true, no waiting transfer is started until a call with false. Transfers in flight continue,
+/// including their redirects. The slot and total limits of waiting transfers still apply.
 ///
 /// Never blocks.
 /// Thread-safe.
@@ -79,7 +81,7 @@ typedef struct nc_transfer_info {
     nc_transfer_state state;
     /// Its priority among waiting transfers.
     nc_priority priority;
-    /// True if paused by nc_engine_pause() or NC_PAUSE.
+    /// True if paused by nc_engine_pause() or NC_ACTION_PAUSE.
     bool is_paused;
     /// Time since submit, in nanoseconds.
     uint64_t age_ns;
@@ -91,12 +93,12 @@ typedef struct nc_transfer_info {
 
 /// Lists the transfers that have not ended, in no order.
 ///
-/// - out: room for `capacity` entries; may be NULL if that is 0.
-/// Returns their number, even if it exceeds `capacity`. Never blocks on the network.
+/// - out: an array of `capacity` entries; may be NULL if `capacity` is 0.
+/// Returns the number of transfers, which may exceed `capacity`. Never blocks on the network.
 /// Thread-safe.
 NC_API size_t nc_engine_list(nc_engine *engine, nc_transfer_info *NC_NULLABLE out, size_t capacity);
 
-/// Appends the first URL of a transfer that has not ended, without credentials.
+/// Appends the URL of a transfer's first hop, without credentials. The transfer must not have ended.
 ///
 /// - out: appended to.
 /// Returns NC_OK, NC_ERR_USAGE for an unknown id or a finished transfer, NC_ERR_NO_MEMORY, NC_ERR_TOO_LARGE.

@@ -17,21 +17,22 @@
 #include <netcore/base.h>
 #include <netcore/bytes.h>
 #include <netcore/status.h>
+#include <netcore/trust_result.h>
 #include <netcore/trust_rules.h>
-#include <netcore/trust_verdict.h>
 
 NC_EXTERN_C_BEGIN
 NC_ASSUME_NONNULL_BEGIN
 
 /// The source of trusted authorities.
 typedef NC_ENUM(nc_roots){
-    /// The system's bundle, searched for in the usual paths.
+    /// The system's bundle, searched for in the usual paths of Linux distributions.
     NC_ROOTS_SYSTEM = 0,
     /// The PEM certificates of one file, read when the first connection needs them.
     NC_ROOTS_FILE = 1,
     /// PEM certificates in memory.
     NC_ROOTS_BYTES = 2,
-    /// Only the certificates that a rule with NC_PIN_CERTIFICATE lists for the host. Such a rule is required.
+    /// Only the certificates that a rule with NC_PIN_CERTIFICATE lists for the host. At least one such rule is
+    /// required.
     NC_ROOTS_PINNED = 3,
 } nc_roots;
 
@@ -53,7 +54,7 @@ typedef NC_ENUM(nc_tls_limit){
     NC_TLS_LIMIT_1_3 = 2,
 } nc_tls_limit;
 
-/// Writes the pass phrase of the client's key to `buffer`, without NUL.
+/// Writes the pass phrase of the client certificate's key to `buffer`, without NUL.
 ///
 /// Called on a worker thread, and may block. It may release the engine, but must not call nc_engine_close(), which
 /// waits for this thread.
@@ -70,24 +71,25 @@ typedef struct nc_trust_options {
     nc_slice ca_pem;
     /// The lowest TLS version.
     nc_tls_version min_version;
-    /// True accepts every certificate and name, of proxies too. This does not protect against an active attacker. If a
-    /// rule with pins covers the host, the key that the server proves to own must still be pinned.
+    /// True accepts every certificate and name, of proxies too. Connections are then not protected against an active
+    /// attacker. If a rule with pins covers the host, the key of the leaf certificate must still be pinned.
     bool accepts_anything;
-    /// Path of the client's certificate and its chain: PEM with the leaf first, or PKCS#12 with its key. Copied. It is
-    /// sent only to the origin of the request's URL, never after a cross-origin redirect and never to a proxy. At most
-    /// 1 MiB per file.
+    /// Path of the client certificate and its chain: PEM with the leaf first, or PKCS#12 with its key. Copied. At most
+    /// 1 MiB. The certificate is sent only to the origin of the request's URL, never after a cross-origin redirect and
+    /// never to a proxy.
     nc_slice identity_file;
-    /// Path of its private key, PEM; copied. Empty means that `identity_file` contains it.
+    /// Path of the certificate's private key, PEM, at most 1 MiB; copied. Empty means that `identity_file` contains the
+    /// key.
     nc_slice identity_key_file;
-    /// The certificate as PEM or PKCS#12 bytes, instead of a path; copied.
+    /// The client certificate as PEM or PKCS#12 bytes, instead of a path; copied.
     nc_slice identity_pem;
-    /// The key as PEM text; copied. Empty means that `identity_pem` contains it.
+    /// The private key as PEM text; copied. Empty means that `identity_pem` contains it.
     nc_slice identity_key_pem;
     /// Pass phrase of the key, without NUL, at most 1023 bytes; copied.
     nc_slice identity_password;
     /// Called for the pass phrase if one is needed and `identity_password` is empty. May be NULL.
     nc_pass_phrase_fn NC_NULLABLE identity_pass_phrase;
-    /// Passed to `identity_pass_phrase` and `identity_release`. Must stay valid until the latter.
+    /// Passed to `identity_pass_phrase` and `identity_release`. Must stay valid until `identity_release` is called.
     void *NC_NULLABLE identity_ctx;
     /// Called once when the policy is freed, on any thread, if nc_trust_new() succeeded. May be NULL.
     void (*NC_NULLABLE identity_release)(void *NC_NULLABLE ctx);
@@ -95,20 +97,22 @@ typedef struct nc_trust_options {
     const nc_trust_rule *NC_NULLABLE rules;
     /// Number of rules, at most NC_TRUST_MAX_RULES.
     size_t rule_count;
-    /// True accepts an origin's chain that does not verify. Pins then decide: a host without an enforced rule is
-    /// refused, unless the name check is skipped too. Pins are compared with the leaf's key. Another pinned key counts
-    /// only if the server sends its certificate and the chain from it to the leaf verifies.
+    /// True accepts an origin's chain that does not verify, if a pin matches. If no enforced rule covers the host, the
+    /// chain is refused; if `skips_name_check` is true too, every chain of such a host is accepted. A pin matches the
+    /// leaf's key. It also matches the key of another certificate, if the server sends that certificate and the chain
+    /// from it to the leaf verifies.
     bool accepts_invalid_chains;
-    /// True skips the name check of the origin. Each such connection is reported, and only the leaf's key is compared
-    /// with pins.
+    /// True skips the name check of the origin. The observer receives each such connection. Pins are compared with the
+    /// leaf's key only.
     bool skips_name_check;
     /// Path of PEM certificate revocation lists, at least one for each authority; copied. Each certificate of a chain
-    /// is checked. A certificate is refused if its list is missing or expired. Not together with
+    /// is checked. A certificate is refused if its list is missing or expired. May not be combined with
     /// `accepts_invalid_chains`.
     nc_slice crl_file;
-    /// True requires an OCSP staple (RFC 6066, 8) and refuses a certificate without a good one.
+    /// True requires an OCSP staple (RFC 6066, 8), and refuses a certificate if the staple is missing or does not
+    /// report it as good.
     bool requires_staple;
-    /// The highest TLS version.
+    /// The highest TLS version to offer.
     nc_tls_limit max_version;
     /// Ciphers up to TLS 1.2, in OpenSSL's syntax; copied. Empty means OpenSSL's default.
     nc_slice ciphers;
@@ -120,10 +124,10 @@ typedef struct nc_trust_options {
     /// Receives refusals and may refuse more connections; copied.
     nc_trust_observer observer;
     /// True requires every chain to satisfy RFC 5280 and the rules for public servers (CA/Browser Forum); see
-    /// docs/trust.md, "The strict profile". Not together with `accepts_invalid_chains`.
+    /// docs/trust.md, "The strict profile". May not be combined with `accepts_invalid_chains`.
     bool is_strict;
-    /// Largest number of certificates in a verified chain, including the leaf and the trusted one. Self-issued
-    /// certificates between them do not count (as in RFC 5280, 4.2.1.9). 0 is no limit.
+    /// Largest number of certificates in a verified chain, including the leaf and the trusted authority. Self-issued
+    /// certificates between these two do not count (as in RFC 5280, 4.2.1.9). 0 means no limit.
     uint32_t max_chain_length;
 } nc_trust_options;
 
@@ -132,10 +136,10 @@ typedef struct nc_trust_options {
 
 /// Creates a policy.
 ///
-/// Files with pins are read here. The authorities are read later, on a worker thread. If that fails, each transfer that
-/// needs them fails with NC_ERR_TLS_ROOTS.
+/// Files with pins are read by this call. The authorities are read later, on a worker thread. If they cannot be read,
+/// each transfer that needs them fails with NC_ERR_TLS_ROOTS.
 /// - out:     owned by the caller; release it with nc_trust_release().
-/// - options: NULL means all zero. The observer's release is called on success only, with the last reference.
+/// - options: NULL means all zero. If the call succeeds, the observer's `release` is called when the policy is freed.
 /// Returns NC_OK, NC_ERR_USAGE (contradictory options), NC_ERR_BAD_PIN (a malformed, empty, unknown or unreadable pin
 /// or host pattern, or a rule with too few pins), NC_ERR_NO_MEMORY.
 /// Thread-safe.

@@ -1,11 +1,12 @@
 /// Pins by host: the keys or certificates that a server's chain must contain.
 ///
-/// A rule adds to the verification of the chain and the name and never replaces it. If several rules cover a host, only
-/// the most specific one applies:
+/// Pins are checked in addition to the verification of the chain and the name, never instead of it. If several rules
+/// cover a host, only the most specific one applies. The order is:
 ///
-/// - an exact name before one label, one label before any depth
+/// - an exact name ("api.example.com") before a pattern for one label ("*"), and that before a pattern for any depth
+///   ("**")
 /// - a longer name before a shorter one
-/// - a port before none
+/// - a rule with a port before one without
 ///
 /// A malformed rule fails nc_trust_new(), so that a mistake never disables pinning.
 ///
@@ -29,9 +30,9 @@ NC_ASSUME_NONNULL_BEGIN
 /// The largest file or piece of memory with pins, in bytes.
 #define NC_PIN_MAX_BYTES (1024u * 1024u)
 
-/// The requirement of a rule on a chain.
+/// The requirement that a rule makes on a verified chain.
 typedef NC_ENUM(nc_pin_mode){
-    /// Only verification: excludes a host from a wider rule. Such a rule has no pins.
+    /// No pins. Use such a rule to exclude a host from the rule of a wider pattern.
     NC_PIN_NONE = 0,
     /// The verified chain contains a pinned public key, at any position.
     NC_PIN_PUBLIC_KEY = 1,
@@ -41,8 +42,8 @@ typedef NC_ENUM(nc_pin_mode){
 
 /// The pins of some hosts. An all-zero rule is refused.
 ///
-/// A request or redirect over plain http to a host with an enforced rule is refused, whichever port the rule has. The
-/// exception is a rule with the request's own port and the mode NC_PIN_NONE.
+/// A request or redirect over plain http to a host with an enforced rule is refused, even if the rule has another port.
+/// The exception is a rule with the request's port and the mode NC_PIN_NONE.
 typedef struct nc_trust_rule {
     /// The hosts, ASCII (an international name in its "xn--" form), case-insensitive:
     ///
@@ -52,7 +53,7 @@ typedef struct nc_trust_rule {
     /// - "**": every host
     /// - an IPv4 address, or an IPv6 address in brackets
     ///
-    /// Each may end with a port (":8443"). Without one it covers all ports.
+    /// Each of these may end with a port (":8443"). Without a port the rule covers all ports.
     nc_slice hosts;
     /// Requirement on the chain.
     nc_pin_mode mode;
@@ -65,11 +66,11 @@ typedef struct nc_trust_rule {
     const nc_slice *NC_NULLABLE certificates;
     /// Number of `certificates`.
     size_t certificate_count;
-    /// Paths of files with the same contents, or of directories, whose .cer, .crt and .pem files are read.
+    /// Paths of files with such certificates or keys, or of directories, whose .cer, .crt and .pem files are read.
     const nc_slice *NC_NULLABLE files;
     /// Number of `files`.
     size_t file_count;
-    /// Expiry, in seconds since 1970. Each later use is reported as expired. 0 means never.
+    /// Expiry, in seconds since 1970; 0 means never. After it each use of the rule is reported as expired.
     int64_t expires_at_s;
     /// True stops enforcing the rule after its expiry. An attacker that can change the clock can then bypass the pins.
     bool lapses;

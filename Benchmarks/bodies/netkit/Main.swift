@@ -33,7 +33,9 @@ struct Main {
     ) async throws -> UInt64 {
         switch mode {
         case "save":
-            return UInt64(try await agent.save(Request<Bytes>(url), to: file).value.byteCount)
+            return UInt64(
+                try await agent.download(Request<Bytes>(url), to: file, options: .init(isResumable: false)).value
+                    .byteCount)
         case "upload":
             let request = Request<Bytes>(url, method: .put, body: .file(file))
             let sent = try await agent.send(request).metrics.last?.sentBytes ?? 0

@@ -10,7 +10,7 @@ struct Main {
         let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 100_000
         let isCached = CommandLine.arguments.dropFirst(2).first != "stub"
         let stub = StubTransport()
-        stub.answer("*", with: .bytes(Bytes([UInt8](repeating: 7, count: 1024))))
+        stub.register("*", with: .bytes(Bytes([UInt8](repeating: 7, count: 1024))))
         var configuration = Agent.Configuration(baseURL: "http://stub")
         var policy = CachePolicy(maximumAge: .seconds(3600))
         policy.writesAsynchronously = false

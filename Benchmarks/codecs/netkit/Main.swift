@@ -2,7 +2,7 @@
 import Foundation
 import NetKit
 
-/// The encoders from Swift, beside Foundation's. Prints the lines that ../rows.h describes.
+/// Measures NetKit's encoders called from Swift, and Foundation's as peers. Prints the lines that ../rows.h describes.
 @main
 struct Main {
     static func main() {
@@ -17,7 +17,7 @@ struct Main {
         encodeAStruct(rows)
     }
 
-    /// 24 bytes; some are escaped.
+    /// Escapes a text of 24 bytes, some of which need escapes.
     private static func escapeOneValue(_ rows: Rows) {
         let text = "caf\u{e9} & cr\u{e8}me: 50% now!"
         precondition(text.utf8.count == 24)
@@ -32,7 +32,7 @@ struct Main {
 
     private static let encoding = QueryEncoding()
 
-    /// Eight keys, from the literal to the complete query.
+    /// Encodes a dictionary literal of eight keys to a complete query.
     private static func encodeADictionary(_ rows: Rows) {
         let row = "swift-8-keys"
         rows.measure(row, "URLComponents") {
@@ -63,7 +63,7 @@ struct Main {
         var note = "a few words & more"
     }
 
-    /// The same as a struct.
+    /// Encodes a struct with the same eight values.
     private static func encodeAStruct(_ rows: Rows) {
         let search = Search()
         rows.measure("swift-8-fields", "netkit") {
@@ -72,7 +72,7 @@ struct Main {
     }
 }
 
-/// Measures like rows.c: the least of several samples, in CPU time of the thread.
+/// Measures like rows.c: the smallest of several samples, in CPU time of the thread.
 private struct Rows {
     static let samples = 5
     let round: Int

@@ -1,10 +1,15 @@
 @_spi(Measuring) import NetKit
 import Workload
 
-/// Measures the layer between a caller and the transport: nothing (`--mode bare`), an agent without interceptors
-/// (`empty`), with four that do nothing (`four`), or with four of NetKit's (`ready`). Also a thousand concurrent
-/// requests, or the number after a colon (`batch:10`): in a task group (`group`), and as a batch (`batch`). Several
-/// modes, separated by commas (`bare,empty`), take turns, each over its own connections.
+/// Measures the layer between a caller and the transport. `--mode` selects the peer:
+/// - `bare`: the transport alone
+/// - `empty`: an agent without interceptors
+/// - `four`: an agent with four interceptors that do nothing
+/// - `ready`: an agent with four of NetKit's interceptors
+/// - `group`, `batch`: a thousand concurrent requests, or the number after a colon (`batch:10`), in a task group or as
+///   a `Batch`
+///
+/// Several modes, separated by commas (`bare,empty`), take turns, each over its own connections.
 @main
 struct Main {
     static func main() async throws {
@@ -99,7 +104,7 @@ struct Main {
         return failureCount
     }
 
-    /// The code without a batch: all concurrently, and the responses in order.
+    /// What an app would write without `Batch`: sends all requests concurrently, and returns the responses in order.
     private static func inGroup(
         _ requests: [Request<Bytes>], through agent: Agent
     ) async throws -> [Response<Bytes>] {
@@ -119,7 +124,7 @@ struct Main {
         var failureCount = 0
         for _ in 0..<requestCount {
             do throws(NetError) {
-                // Part of the contract with a transport.
+                // An agent always sets these two before it calls a transport.
                 var request = Request<Bytes>(workload.url)
                 request.limits = Limits()
                 request.redirects = .follow
@@ -137,7 +142,7 @@ struct Main {
 
 /// Calls `next` and does nothing else.
 private struct Passing: Interceptor {
-    func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+    func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
         try await next(call)
     }
 }

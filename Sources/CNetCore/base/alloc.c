@@ -21,11 +21,11 @@ static void system_release(void *ctx, void *block) {
 #define NC_SYSTEM_ALLOCATOR                                                                                            \
     { NULL, system_allocate, system_reallocate, system_release }
 
-/// The only process-wide variable of the core. It is written before any other call, so it needs no lock.
-static nc_allocator in_force = NC_SYSTEM_ALLOCATOR;
+/// The allocator of the process. nc_set_allocator() must be called before any other function, so no lock is needed.
+static nc_allocator current_allocator = NC_SYSTEM_ALLOCATOR;
 
 void *nc_alloc(size_t bytes) {
-    return in_force.allocate(in_force.ctx, bytes == 0 ? 1 : bytes);
+    return current_allocator.allocate(current_allocator.ctx, bytes == 0 ? 1 : bytes);
 }
 
 void *nc_alloc_zeroed(size_t count, size_t bytes) {
@@ -42,11 +42,11 @@ void *nc_alloc_zeroed(size_t count, size_t bytes) {
 
 void *nc_realloc(void *block, size_t bytes) {
     // realloc(block, 0) frees on some systems and not on others.
-    return in_force.reallocate(in_force.ctx, block, bytes == 0 ? 1 : bytes);
+    return current_allocator.reallocate(current_allocator.ctx, block, bytes == 0 ? 1 : bytes);
 }
 
 void nc_free(void *block) {
-    in_force.release(in_force.ctx, block);
+    current_allocator.release(current_allocator.ctx, block);
 }
 
 bool nc_size_add(size_t *out, size_t a, size_t b) {
@@ -67,5 +67,5 @@ bool nc_size_mul(size_t *out, size_t a, size_t b) {
 
 void nc_set_allocator(const nc_allocator *allocator) {
     static const nc_allocator system_table = NC_SYSTEM_ALLOCATOR;
-    in_force = allocator != NULL ? *allocator : system_table;
+    current_allocator = allocator != NULL ? *allocator : system_table;
 }

@@ -4,11 +4,11 @@
 #include <netcore/bytes.h>
 #include <string.h>
 
-/// The first allocation of a buffer. Short texts then need one allocation.
+/// Size of a buffer's first allocation. Short texts need no second one.
 #define FIRST_CAPACITY 64u
 
 bool nc_slice_is_equal(nc_slice a, nc_slice b) {
-    // memcmp() must not get NULL, not even for 0 bytes.
+    // Passing NULL to memcmp() is undefined behaviour even for 0 bytes.
     return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
 }
 
@@ -29,7 +29,7 @@ static nc_status fail(nc_buf *buf, nc_status status) {
     return status;
 }
 
-/// Doubles the capacity within the maximum, but returns at least `needed`.
+/// Returns twice the capacity, limited to the maximum, but at least `needed`.
 static size_t next_capacity(const nc_buf *buf, size_t needed) {
     size_t doubled = 0;
     if (!nc_size_mul(&doubled, buf->capacity, 2) || doubled < FIRST_CAPACITY) {
@@ -81,7 +81,8 @@ void nc_buf_append(nc_buf *buf, nc_slice bytes) {
     if (bytes.length == 0) {
         return;
     }
-    // A slice of this buffer moves with it. Addresses are compared as integers, because the pointers may be unrelated.
+    // If `bytes` is a slice of this buffer, it moves with the buffer. The addresses are compared as integers, because
+    // comparing pointers to unrelated objects is undefined.
     uintptr_t start = (uintptr_t)buf->data;
     uintptr_t from = (uintptr_t)bytes.data;
     bool is_own = buf->data != NULL && from >= start && from - start < buf->length;

@@ -6,15 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/// The longest path and its message.
+/// Room for the longest path together with a message about it.
 enum { LINE_BYTES = 4096 + NC_ERROR_MESSAGE_BYTES };
 
 static bool is_inside_character(char c) {
     return ((uint8_t)c & 0xC0) == 0x80;
 }
 
-/// Cuts out the middle of a long line: the start has the object and the end the reason.
-static void fit(char *out, size_t capacity, const char *line) {
+/// Copies a line. If it is too long, its middle is cut out: the start names the object, the end the reason.
+static void copy_shortened(char *out, size_t capacity, const char *line) {
     static const char gap[] = " ... ";
     size_t length = strlen(line);
     if (length < capacity) {
@@ -62,7 +62,7 @@ nc_status nc_error_set(nc_error *err, nc_status status, int32_t native_code, int
     if (length >= 0) {
         line[nc_printable(line, strlen(line), '?')] = '\0';
     }
-    fit(err->message, sizeof err->message, length >= 0 ? line : nc_status_text(status));
+    copy_shortened(err->message, sizeof err->message, length >= 0 ? line : nc_status_text(status));
     err->status = status;
     err->native_code = native_code;
     err->offset = offset;

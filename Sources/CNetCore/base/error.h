@@ -5,22 +5,24 @@
 #include <assert.h>
 #include <netcore/status.h>
 
-/// For internal invariants, never for input.
+/// Checks an internal invariant. Never use it to check input.
 #define NC_ASSERT(condition) assert(condition)
 
-/// Marks a function that is called on errors only. Compilers then move its call sites out of the hot path, so that a
-/// successful request runs straight on. Branch prediction is cold after each sleep of the loop.
+/// Marks a function that is called on errors only. Compilers move its calls out of the hot path, so that a successful
+/// request executes fewer branches. Branches are slow just after the event loop wakes up, because branch prediction is
+/// still cold.
 #define NC_COLD __attribute__((cold))
 
 /// Clears `err` (which may be NULL) and returns NC_OK.
 nc_status nc_error_clear(nc_error *err);
 
-/// Returns the status for an errno of a file operation. NC_ERR_DESCRIPTORS and NC_ERR_NO_MEMORY mean that the process,
-/// not the file, is the cause; others are NC_ERR_FILE.
+/// Returns the status for an errno of a file operation: NC_ERR_DESCRIPTORS or NC_ERR_NO_MEMORY if the process lacks a
+/// resource, otherwise NC_ERR_FILE.
 nc_status nc_error_of_file(int code);
 
-/// Fills `err` with "WHAT: REASON" by errno, for a resource of the system. Returns NC_ERR_DESCRIPTORS,
-/// NC_ERR_NO_MEMORY, or NC_ERR_UNSUPPORTED if the system refuses it (for example in a sandbox).
+/// Reports that the system does not provide a resource: fills `err` with "WHAT: REASON", the reason being errno.
+/// Returns NC_ERR_DESCRIPTORS or NC_ERR_NO_MEMORY, or NC_ERR_UNSUPPORTED for any other reason (for example in a
+/// sandbox).
 nc_status nc_error_of_system(nc_error *err, const char *what) NC_COLD;
 
 /// Fills `err` (which may be NULL) and returns `status`. The middle of a long message is cut out at character

@@ -101,7 +101,7 @@ static int system_make_directory(void *ctx, const char *path, mode_t mode) {
 
 static int system_list(void *ctx, int directory_fd, nc_file_name_fn visit, void *visit_ctx) {
     (void)ctx;
-    // A separate open file description: a dup(2) would share its position with concurrent listings.
+    // A separate open file description is needed: a dup(2) would share its position with concurrent listings.
     int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         return -1;
@@ -114,16 +114,16 @@ static int system_list(void *ctx, int directory_fd, nc_file_name_fn visit, void 
         return -1;
     }
     const struct dirent *next = NULL;
-    bool goes_on = true;
+    bool is_listing = true;
     int code = 0;
-    while (goes_on) {
+    while (is_listing) {
         errno = 0;
         next = readdir(directory);
         if (next == NULL) {
             code = errno;
-            goes_on = false;
+            is_listing = false;
         } else if (strcmp(next->d_name, ".") != 0 && strcmp(next->d_name, "..") != 0) {
-            goes_on = visit(visit_ctx, next->d_name);
+            is_listing = visit(visit_ctx, next->d_name);
         }
     }
     (void)closedir(directory);
@@ -151,8 +151,8 @@ static int system_unlink_at(void *ctx, int directory_fd, const char *name, bool 
     return unlinkat(directory_fd, name, is_directory ? AT_REMOVEDIR : 0);
 }
 
-/// link(2) and unlink(2), for systems whose rename cannot refuse to replace a file.
-static int link_anew(int directory_fd, const char *name, const char *path) {
+/// Moves a file by link(2) and unlink(2), for systems whose rename always replaces an existing file.
+static int move_by_link(int directory_fd, const char *name, const char *path) {
     if (linkat(directory_fd, name, AT_FDCWD, path, 0) != 0) {
         return -1;
     }
@@ -170,7 +170,7 @@ static int system_move_at(void *ctx, int directory_fd, const char *name, const c
         return result;
     }
 #endif
-    return link_anew(directory_fd, name, path);
+    return move_by_link(directory_fd, name, path);
 }
 
 static int system_truncate(void *ctx, int fd, off_t length) {

@@ -1,4 +1,5 @@
-/// 64-bit FNV-1a, for hash buckets and names. Collisions can be constructed, so correctness must not depend on it.
+/// The 64-bit FNV-1a hash, for hash tables and names. Collisions can be constructed, so correctness must not depend on
+/// it.
 #ifndef NETCORE_PRIVATE_FNV_H
 #define NETCORE_PRIVATE_FNV_H
 
@@ -7,7 +8,7 @@
 /// The initial hash.
 #define NC_FNV_START UINT64_C(14695981039346656037)
 
-/// Returns `hash` continued with more bytes.
+/// Returns the hash of the bytes so far and `bytes`; `hash` is that of the bytes so far.
 static inline uint64_t nc_fnv_add(uint64_t hash, nc_slice bytes) {
     for (size_t i = 0; i < bytes.length; i++) {
         hash = (hash ^ bytes.data[i]) * UINT64_C(1099511628211);

@@ -1,11 +1,11 @@
-/// An intrusive, doubly linked list: no allocation, removal in constant time.
+/// An intrusive, doubly linked list. It allocates nothing, and a member is removed in constant time.
 #ifndef NETCORE_PRIVATE_LIST_H
 #define NETCORE_PRIVATE_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/// The link of a member, and the head of a list. An empty list's head points to itself.
+/// Both the link in a member and the head of a list. The head of an empty list points to itself.
 typedef struct nc_link {
     struct nc_link *next;
     struct nc_link *previous;
@@ -34,7 +34,7 @@ static inline void nc_list_append(nc_link *head, nc_link *member) {
     nc_list_insert(head->previous, member);
 }
 
-/// Removes a member. Allowed if it is in no list (zeroed or removed before).
+/// Removes a member from its list. Does nothing if the member is zeroed or already removed.
 static inline void nc_list_remove(nc_link *member) {
     if (member->next != NULL) {
         member->previous->next = member->next;

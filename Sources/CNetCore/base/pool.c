@@ -19,7 +19,7 @@ enum {
 static const size_t max_free_bytes = 8u * 1024u * 1024u;
 
 #ifdef MADV_HUGEPAGE
-/// Above this size glibc maps each allocation separately, so that madvise() ends with it.
+/// Above this size glibc maps each allocation separately, so that madvise() affects no other allocation.
 static const size_t max_shared_bytes = 32u * 1024u * 1024u;
 #endif
 
@@ -34,7 +34,7 @@ struct nc_pool {
     size_t free_bytes;
 };
 
-/// Returns the class whose blocks hold `bytes`; CLASS_COUNT if none does.
+/// Returns the smallest class whose blocks have at least `bytes`; CLASS_COUNT if `bytes` is larger than all classes.
 static size_t class_of(size_t bytes) {
     size_t index = 0;
     while (index < CLASS_COUNT && ((size_t)1 << (index + SMALLEST_CLASS_BITS)) < bytes) {
@@ -76,7 +76,7 @@ void nc_pool_release(nc_pool *pool) {
     nc_free(pool);
 }
 
-void *nc_pool_take(nc_pool *pool, size_t wanted) {
+void *nc_pool_acquire(nc_pool *pool, size_t wanted) {
     size_t class_index = class_of(wanted);
     if (class_index == CLASS_COUNT) {
         return nc_alloc(wanted);
@@ -92,7 +92,7 @@ void *nc_pool_take(nc_pool *pool, size_t wanted) {
     return block != NULL ? block : nc_alloc(bytes);
 }
 
-void nc_pool_give(nc_pool *pool, void *memory, size_t wanted) {
+void nc_pool_put(nc_pool *pool, void *memory, size_t wanted) {
     size_t class_index = class_of(wanted);
     if (class_index < CLASS_COUNT) {
         size_t bytes = (size_t)1 << (class_index + SMALLEST_CLASS_BITS);
@@ -109,7 +109,8 @@ void nc_pool_give(nc_pool *pool, void *memory, size_t wanted) {
     nc_free(memory);
 }
 
-/// Requests huge pages, because a page fault for each 4 KiB costs more than receiving them. The system may ignore it.
+/// Requests huge pages, because a page fault for each 4 KiB takes longer than receiving them. The system may ignore the
+/// request.
 static void prefer_huge_pages(uint8_t *memory, size_t bytes) {
 #ifdef MADV_HUGEPAGE
     long page = bytes > max_shared_bytes ? sysconf(_SC_PAGESIZE) : 0;
@@ -143,7 +144,7 @@ nc_status nc_block_reserve(nc_block *block, nc_pool *pool, size_t capacity) {
         return NC_OK;
     }
     size_t fresh_bytes = class_index < CLASS_COUNT ? (size_t)1 << (class_index + SMALLEST_CLASS_BITS) : capacity;
-    uint8_t *fresh = nc_pool_take(pool, capacity);
+    uint8_t *fresh = nc_pool_acquire(pool, capacity);
     if (fresh == NULL) {
         return NC_ERR_NO_MEMORY;
     }
@@ -151,7 +152,7 @@ nc_status nc_block_reserve(nc_block *block, nc_pool *pool, size_t capacity) {
         memcpy(fresh, block->data, block->length);
     }
     if (block->data != NULL) {
-        nc_pool_give(pool, block->data, block->capacity);
+        nc_pool_put(pool, block->data, block->capacity);
     }
     block->data = fresh;
     block->capacity = fresh_bytes;
@@ -181,7 +182,7 @@ nc_status nc_block_append(nc_block *block, nc_pool *pool, nc_slice bytes) {
 
 void nc_block_deinit(nc_block *block, nc_pool *pool) {
     if (block->data != NULL) {
-        nc_pool_give(pool, block->data, block->capacity);
+        nc_pool_put(pool, block->data, block->capacity);
     }
     *block = (nc_block){0};
 }

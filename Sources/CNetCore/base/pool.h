@@ -1,7 +1,7 @@
-/// A memory pool: reusable blocks in power-of-two classes, per engine, released from any thread.
+/// A memory pool of one engine: reusable blocks whose sizes are powers of two. Any thread may return a block.
 ///
-/// Fresh memory for each body costs page faults and heap trimming, which take longer than the transfer. A bounded free
-/// list avoids both. The pool outlives its engine while responses hold blocks.
+/// New memory for each body costs page faults and heap trimming, which can take longer than the transfer. A bounded
+/// list of free blocks avoids both. If responses still use blocks, the pool outlives its engine.
 #ifndef NETCORE_PRIVATE_POOL_H
 #define NETCORE_PRIVATE_POOL_H
 
@@ -10,7 +10,7 @@
 /// A reference-counted set of free blocks. Thread-safe.
 typedef struct nc_pool nc_pool;
 
-/// A growable range of bytes in pooled memory. All zero is empty.
+/// A growable range of bytes in pooled memory. A zeroed block is empty.
 typedef struct nc_block {
     uint8_t *data;
     size_t length;
@@ -21,10 +21,10 @@ NC_NODISCARD nc_pool *nc_pool_new(void);
 nc_pool *nc_pool_retain(nc_pool *pool);
 void nc_pool_release(nc_pool *pool);
 
-/// Returns at least `bytes` bytes, not zeroed; NULL without memory.
-void *nc_pool_take(nc_pool *pool, size_t bytes);
-/// Returns memory to the pool; `bytes` as for nc_pool_take().
-void nc_pool_give(nc_pool *pool, void *memory, size_t bytes);
+/// Returns at least `bytes` bytes, not zeroed; NULL if memory runs out.
+void *nc_pool_acquire(nc_pool *pool, size_t bytes);
+/// Returns memory to the pool. `bytes` is the argument of its nc_pool_acquire().
+void nc_pool_put(nc_pool *pool, void *memory, size_t bytes);
 
 /// Grows `block` to at least `capacity` bytes and keeps its contents. Returns NC_OK or NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_block_reserve(nc_block *block, nc_pool *pool, size_t capacity);

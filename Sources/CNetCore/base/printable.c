@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/// Returns true for C0 and DEL (one byte) and C1 (two bytes), which are commands of some terminals.
+/// Returns true for C0 and DEL (one byte) and C1 (two bytes). Terminals may interpret them as commands.
 static bool is_control(const uint8_t *bytes, size_t length) {
     return length == 1 ? bytes[0] < 0x20 || bytes[0] == 0x7F
                        : length == 2 && bytes[0] == 0xC2 && bytes[1] >= 0x80 && bytes[1] <= 0x9F;
@@ -29,16 +29,17 @@ size_t nc_printable(char *text, size_t length, char mark) {
     size_t used = 0;
     size_t at = 0;
     while (at < length) {
-        size_t step = nc_utf8_sequence(bytes + at, length - at);
-        if (step != 0 && !is_control(bytes + at, step) && !sets_direction(bytes + at, step)) {
-            memmove(text + used, text + at, step);
-            used += step;
+        size_t sequence_length = nc_utf8_sequence(bytes + at, length - at);
+        if (sequence_length != 0 && !is_control(bytes + at, sequence_length) &&
+            !sets_direction(bytes + at, sequence_length)) {
+            memmove(text + used, text + at, sequence_length);
+            used += sequence_length;
         } else {
             bool is_line_end = bytes[at] == '\r' && at + 1 < length && bytes[at + 1] == '\n';
             text[used++] = mark;
             at += is_line_end ? 1 : 0;
         }
-        at += step == 0 ? 1 : step;
+        at += sequence_length == 0 ? 1 : sequence_length;
     }
     return used;
 }

@@ -1,7 +1,6 @@
-#include "base/state_file.h"
+#include "base/file.h"
 
 #include "base/error.h"
-#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// Write permission for others. An access control list is included in the group's bits.
+/// The write bits of users other than the owner. An access control list shows in the group's bits.
 enum { OTHERS_WRITE = S_IWGRP | S_IWOTH, NEW_FILE_MODE = 0600 };
 
-/// O_PATH, because a directory of state files need not be readable by its user.
+/// O_PATH, because a state file's directory need not be readable.
 #ifdef O_PATH
 enum { FOLDER_FLAGS = O_PATH | O_DIRECTORY };
 #else
@@ -30,7 +29,7 @@ static nc_status fail_owner(nc_error *err, const char *kind, const char *path, c
 
 static nc_status fail_mode(nc_error *err, const char *kind, const char *path, const struct stat *info) {
     return nc_error_set(err, NC_ERR_FILE, EPERM, -1,
-                        "other users can write to %s '%s' (mode %04o), so it is not trusted: check what it holds, then "
+                        "other users can write to %s '%s' (mode %04o), so it is not trusted: check its content, then "
                         "run chmod go-w",
                         kind, path, (unsigned)info->st_mode & 07777U);
 }
@@ -50,14 +49,14 @@ nc_status nc_state_folder_check(nc_state_folder *folder, nc_error *err) {
 
 static nc_status fail_opening(nc_error *err, const char *path) {
     if (errno == ENOTDIR || errno == ELOOP) {
-        return nc_error_set(err, NC_ERR_FILE, errno, -1, "'%s' or what it lies in is no directory, or a symbolic link",
+        return nc_error_set(err, NC_ERR_FILE, errno, -1, "'%s' or its parent is not a directory, or is a symbolic link",
                             path);
     }
     return nc_file_fail(err, path, "opened", errno);
 }
 
-/// Closes the descriptor after an error.
-static nc_status keep(nc_status status, int *fd, const nc_file_ops *files) {
+/// Closes the descriptor unless `status` is NC_OK. Returns `status`.
+static nc_status close_on_error(nc_status status, int *fd, const nc_file_ops *files) {
     if (status != NC_OK) {
         (void)files->close(files->ctx, *fd);
         *fd = -1;
@@ -72,27 +71,28 @@ nc_status nc_state_folder_open(nc_state_folder *out, const char *path, const nc_
     if (length >= sizeof name) {
         return nc_file_fail(err, path, "opened", ENAMETOOLONG);
     }
-    // A trailing slash would make O_NOFOLLOW follow a link.
+    // With a trailing slash open(2) would follow a symbolic link in spite of O_NOFOLLOW.
     while (length > 1 && path[length - 1] == '/') {
         length--;
     }
     memcpy(name, path, length);
     name[length] = '\0';
     out->fd = nc_file_open(&out->files, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    return out->fd < 0 ? fail_opening(err, path) : keep(nc_state_folder_check(out, err), &out->fd, &out->files);
+    return out->fd < 0 ? fail_opening(err, path)
+                       : close_on_error(nc_state_folder_check(out, err), &out->fd, &out->files);
 }
 
 /* --- files --- */
 
-/// Returns 0 if the file is trusted, or an errno.
-static int code_of(const struct stat *info, const nc_state_folder *folder, int flags) {
+/// Returns 0 if the file is trusted, otherwise the errno that describes the reason.
+static int trust_error(const struct stat *info, const nc_state_folder *folder, int flags) {
     if (!S_ISREG(info->st_mode)) {
         return S_ISDIR(info->st_mode) ? EISDIR : EINVAL;
     }
     if (info->st_uid != geteuid() || (info->st_mode & OTHERS_WRITE) != 0) {
         return EPERM;
     }
-    // A backup made with hard links has second names. They are harmless for reading.
+    // A backup that uses hard links gives its files second names. They do no harm if the file is only read.
     bool is_harmless = !folder->is_shared && (flags & O_ACCMODE) == O_RDONLY;
     return info->st_nlink > 1 && !is_harmless ? EMLINK : 0;
 }
@@ -105,7 +105,7 @@ int nc_state_file_try(int *fd, struct stat *info, const nc_state_folder *folder,
     if (*fd < 0) {
         return errno;
     }
-    int code = nc_file_status(files, *fd, info) == 0 ? code_of(info, folder, flags) : errno;
+    int code = nc_file_status(files, *fd, info) == 0 ? trust_error(info, folder, flags) : errno;
     if (code != 0) {
         (void)files->close(files->ctx, *fd);
         *fd = -1;
@@ -117,11 +117,12 @@ static nc_status fail_file(nc_error *err, const struct stat *info, const char *p
     switch (code) {
     case EISDIR:
     case EINVAL:
-        return nc_error_set(err, NC_ERR_FILE, code, -1, "'%s' is no regular file", path);
+        return nc_error_set(err, NC_ERR_FILE, code, -1, "'%s' is not a regular file", path);
     case ELOOP:
         return nc_error_set(err, NC_ERR_FILE, code, -1, "'%s' is a symbolic link, which is not followed", path);
     case EMLINK:
-        return nc_error_set(err, NC_ERR_FILE, code, -1, "file '%s' has a second name, so it is not trusted", path);
+        return nc_error_set(err, NC_ERR_FILE, code, -1, "file '%s' has more than one hard link, so it is not trusted",
+                            path);
     case EPERM:
         if (info->st_nlink > 0) {
             return info->st_uid != geteuid() ? fail_owner(err, "file", path, info) : fail_mode(err, "file", path, info);

@@ -37,11 +37,13 @@ bool nc_status_is_retryable(nc_status status) {
     case NC_ERR_SEND:
     case NC_ERR_RECEIVE:
     case NC_ERR_HTTP2:
+    case NC_ERR_HTTP3:
     case NC_ERR_CONNECT_TIMED_OUT:
     case NC_ERR_FIRST_BYTE_TIMED_OUT:
     case NC_ERR_IDLE_TIMED_OUT:
     case NC_ERR_TOTAL_TIMED_OUT:
     case NC_ERR_SLOT_TIMED_OUT:
+    case NC_ERR_PEER_TIMED_OUT:
         return true;
     default:
         return false;

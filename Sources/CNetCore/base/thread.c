@@ -8,7 +8,7 @@ bool nc_thread_start(pthread_t *out, const char *name, void *(*body)(void *), vo
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
-    // The mask is inherited, so the new thread starts with every signal blocked.
+    // The new thread inherits the mask, so it starts with every signal blocked.
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failure = pthread_create(out, NULL, body, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,4 +1,4 @@
-/// A trace point costs one branch without a listener.
+/// Calls an engine's trace listener. Without a listener this costs one branch.
 #ifndef NETCORE_PRIVATE_TRACE_H
 #define NETCORE_PRIVATE_TRACE_H
 

@@ -80,7 +80,8 @@ nc_worker *nc_worker_new(uint32_t max_threads, nc_trace trace) {
 nc_status nc_worker_submit(nc_worker *worker, nc_work *work) {
     nc_status status = NC_OK;
     pthread_mutex_lock(&worker->mutex);
-    // An idle thread takes one job. Jobs that are queued already count against the idle threads.
+    // The idle threads will take the jobs that are already queued. A new thread is needed only if no idle thread
+    // remains for this job.
     if (worker->queued_count >= worker->idle_count && worker->thread_count < worker->max_threads) {
         if (nc_thread_start(&worker->threads[worker->thread_count], "netcore-worker", thread_main, worker)) {
             worker->thread_count++;

@@ -1,14 +1,14 @@
 /// A bounded pool of worker threads for jobs that may wait for the disk.
 ///
-/// A thread is started if no thread is idle for a job. A job is a struct of the caller that contains an nc_work.
-/// Queueing allocates nothing, so it cannot fail for lack of memory.
+/// A thread is started when a job is queued and no idle thread remains for it. A job is a struct of the caller that
+/// contains an nc_work. Queueing allocates nothing, so it cannot fail for lack of memory.
 #ifndef NETCORE_PRIVATE_WORKER_H
 #define NETCORE_PRIVATE_WORKER_H
 
 #include <netcore/status.h>
 #include <netcore/trace.h>
 
-/// One job. `run` is called on a worker thread, and returns its result through the mailbox.
+/// One job. `run` is called on a worker thread and posts its result to the engine's mailbox.
 typedef struct nc_work {
     struct nc_work *next;
     void (*run)(struct nc_work *work);
@@ -20,7 +20,7 @@ typedef struct nc_worker nc_worker;
 NC_NODISCARD nc_worker *nc_worker_new(uint32_t max_threads, nc_trace trace);
 /// Runs the queued jobs, joins the threads and frees the pool. NULL is allowed.
 void nc_worker_free(nc_worker *worker);
-/// Queues a job. Returns NC_ERR_THREAD if there is no thread and none can be started; `run` is not called then.
+/// Queues a job. If there is no thread and none can be started, returns NC_ERR_THREAD and never calls `run`.
 NC_NODISCARD nc_status nc_worker_submit(nc_worker *worker, nc_work *work);
 
 #endif

@@ -1,37 +1,38 @@
 #include "body/coding.h"
 
 #include "base/alloc.h"
+#include "base/ascii.h"
 #include "base/error.h"
-#include "body/coding_list.h"
+#include "body/decoder_io.h"
 
 #include <string.h>
 
-/// One coding of the chain, with its output that the next one has not consumed.
+/// One decoder of the chain, and its output that the next stage has not consumed yet.
 typedef struct stage {
     const nc_decoder_kind *kind;
     void *state;
-    /// Within `bytes`.
+    /// The unconsumed output, within `bytes`.
     nc_slice ready;
-    /// Reported when the output before it has been consumed.
+    /// An error, which is reported after the output before it has been consumed.
     nc_error failure;
     uint8_t bytes[NC_CODING_PIECE_BYTES];
 } stage;
 
 struct nc_coding {
-    /// The remaining input: borrowed, or within `kept`.
+    /// The remaining input: borrowed from the caller or, if `is_kept`, within `kept`.
     nc_slice input;
     nc_buf kept;
     bool is_kept;
-    /// True after the first byte.
+    /// True after the first byte of input.
     bool has_begun;
-    /// No stage can return anything without more input.
+    /// True if no stage can return output without more input.
     bool is_idle;
-    /// Bytes that the stages consumed since the last piece.
-    size_t silent_bytes;
+    /// Bytes that the stages have consumed since the last returned piece.
+    size_t bytes_without_output;
     /// The first error, which is permanent.
     nc_error failure;
     size_t stage_count;
-    /// In the order of decoding.
+    /// In the order of decoding: the first one reads the input.
     stage stages[];
 };
 
@@ -52,15 +53,118 @@ const char *nc_coding_accepted(void) {
     return nc_coding_has_zstd() ? "gzip, deflate, zstd" : "gzip, deflate";
 }
 
+/* --- the list of codings; it is read from its end, because the coding that was applied last is decoded first --- */
+
+/// An unknown coding's name is truncated to this number of bytes in a message.
+enum { SHOWN_NAME_BYTES = 32 };
+
+/// A position in the values of the Content-Encoding fields, which are borrowed.
+typedef struct coding_list {
+    const nc_slice *values;
+    /// Number of remaining values; the last of them is being parsed.
+    size_t count;
+    /// Number of remaining bytes of that value.
+    size_t left;
+} coding_list;
+
+static bool is_name(nc_slice name, const char *expected) {
+    return nc_slice_is_equal_ignoring_case(name, nc_slice_of(expected));
+}
+
+/// Returns the decoder of a coding; NULL if it is unknown. "x-gzip" is gzip (RFC 9110, 8.4.1.3).
+static const nc_decoder_kind *find_kind(nc_slice name) {
+    if (is_name(name, "gzip") || is_name(name, "x-gzip")) {
+        return &nc_decoder_gzip;
+    }
+    if (is_name(name, "deflate")) {
+        return &nc_decoder_deflate;
+    }
+    if (is_name(name, "br")) {
+        return nc_decoder_brotli();
+    }
+    return is_name(name, "zstd") ? nc_decoder_zstd() : NULL;
+}
+
+static nc_slice trim(const uint8_t *data, size_t start, size_t end) {
+    while (start < end && (data[start] == ' ' || data[start] == '\t')) {
+        start++;
+    }
+    while (start < end && (data[end - 1] == ' ' || data[end - 1] == '\t')) {
+        end--;
+    }
+    return nc_slice_make(start == end ? NULL : data + start, end - start);
+}
+
+static coding_list list_init(const nc_slice *values, size_t count) {
+    return (coding_list){values, count, count == 0 ? 0 : values[count - 1].length};
+}
+
+/// Reads the member before the current position, which may be empty. Returns false at the start of the list.
+static bool read_member(coding_list *list, nc_slice *member) {
+    if (list->count == 0) {
+        return false;
+    }
+    const uint8_t *data = list->values[list->count - 1].data;
+    size_t start = list->left;
+    while (start > 0 && data[start - 1] != ',') {
+        start--;
+    }
+    *member = trim(data, start, list->left);
+    if (start > 0) {
+        list->left = start - 1;
+    } else {
+        *list = list_init(list->values, list->count - 1);
+    }
+    return true;
+}
+
+static nc_status fail_unknown(nc_slice name, nc_error *err) {
+    char shown[SHOWN_NAME_BYTES + 1];
+    size_t length = name.length < SHOWN_NAME_BYTES ? name.length : SHOWN_NAME_BYTES;
+    for (size_t i = 0; i < length; i++) {
+        shown[i] = nc_ascii_is_token(name.data[i]) ? (char)name.data[i] : '?';
+    }
+    shown[length] = '\0';
+    return nc_error_set(err, NC_ERR_BAD_CODING, 0, -1, "the content coding '%s' is unknown", shown);
+}
+
+bool nc_coding_is_none(nc_slice name) {
+    return name.length == 0 || is_name(name, "identity") || is_name(name, "none");
+}
+
+/// Sets `*out` to the next coding to decode, or NULL if there is none. Skips "identity" and the like. Returns NC_OK, or
+/// NC_ERR_BAD_CODING for an unknown coding.
+static nc_status list_next(coding_list *list, const nc_decoder_kind **out, nc_error *err) {
+    nc_slice name;
+    while (read_member(list, &name)) {
+        if (!nc_coding_is_none(name)) {
+            const nc_decoder_kind *kind = find_kind(name);
+            if (kind == NULL) {
+                return fail_unknown(name, err);
+            }
+            *out = kind;
+            return NC_OK;
+        }
+    }
+    *out = NULL;
+    return NC_OK;
+}
+
+bool nc_coding_is_named(nc_slice value) {
+    const nc_decoder_kind *kind = NULL;
+    coding_list list = list_init(&value, 1);
+    return list_next(&list, &kind, NULL) != NC_OK || kind != NULL;
+}
+
 /* --- creating and freeing --- */
 
-/// Checks every name before anything is created.
+/// Counts the codings. Fails if one is unknown or there are too many.
 static nc_status count_codings(size_t *out, const nc_slice *values, size_t count, uint32_t max_codings, nc_error *err) {
-    nc_coding_list list = nc_coding_list_init(values, count);
+    coding_list list = list_init(values, count);
     const nc_decoder_kind *kind = NULL;
     size_t codings = 0;
     for (;;) {
-        nc_status status = nc_coding_list_next(&list, &kind, err);
+        nc_status status = list_next(&list, &kind, err);
         if (status != NC_OK) {
             return status;
         }
@@ -69,7 +173,8 @@ static nc_status count_codings(size_t *out, const nc_slice *values, size_t count
             return NC_OK;
         }
         if (codings++ == max_codings) {
-            return nc_error_set(err, NC_ERR_BAD_CODING, 0, -1, "there are more than %u content codings", max_codings);
+            return nc_error_set(err, NC_ERR_BAD_CODING, 0, -1, "the response has more than %u content codings",
+                                max_codings);
         }
     }
 }
@@ -86,7 +191,7 @@ static bool is_missing(const nc_slice *values, size_t count) {
     return false;
 }
 
-/// Allocates the chain without its stages; NULL without memory.
+/// Allocates a chain with room for this number of stages; NULL if memory runs out.
 static nc_coding *new_empty(size_t codings) {
     size_t bytes = 0;
     if (!nc_size_mul(&bytes, codings, sizeof(stage)) || !nc_size_add(&bytes, bytes, sizeof(nc_coding))) {
@@ -100,8 +205,8 @@ static nc_coding *new_empty(size_t codings) {
     return coding;
 }
 
-static bool stage_init(stage *at, nc_coding_list *list) {
-    if (nc_coding_list_next(list, &at->kind, NULL) != NC_OK) {
+static bool stage_init(stage *at, coding_list *list) {
+    if (list_next(list, &at->kind, NULL) != NC_OK) {
         return false;
     }
     at->state = at->kind->new_state();
@@ -119,7 +224,7 @@ nc_status nc_coding_new(nc_coding **out, const nc_slice *values, size_t count, u
     }
     nc_coding *coding = new_empty(codings);
     bool has_all = coding != NULL;
-    nc_coding_list list = nc_coding_list_init(values, count);
+    coding_list list = list_init(values, count);
     for (size_t i = 0; has_all && i < codings; i++) {
         has_all = stage_init(&coding->stages[i], &list);
         coding->stage_count += has_all ? 1 : 0;
@@ -149,7 +254,7 @@ size_t nc_coding_count(const nc_coding *coding) {
 
 /* --- errors --- */
 
-/// Returns the permanent error.
+/// Fills `err` with the permanent error and returns its status.
 static nc_status repeat_failure(const nc_coding *coding, nc_error *err) {
     if (err != NULL) {
         *err = coding->failure;
@@ -159,7 +264,7 @@ static nc_status repeat_failure(const nc_coding *coding, nc_error *err) {
 
 static nc_status fail_to_keep(nc_coding *coding, nc_error *err) {
     nc_status status = nc_buf_status(&coding->kept);
-    (void)nc_error_set(&coding->failure, status, 0, -1, "coded bytes cannot be kept: %s", nc_status_text(status));
+    (void)nc_error_set(&coding->failure, status, 0, -1, "cannot store the encoded input: %s", nc_status_text(status));
     return repeat_failure(coding, err);
 }
 
@@ -179,11 +284,11 @@ nc_status nc_coding_feed(nc_coding *coding, nc_slice bytes, nc_error *err) {
         coding->input = bytes;
         coding->is_kept = false;
     } else if (!coding->is_kept) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "borrowed input is left that was neither taken nor kept");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the previous input was neither consumed nor kept");
     } else {
         size_t taken = coding->kept.length - coding->input.length;
-        // Move the rest to the front only if it is not longer than the consumed part: each byte is then moved once on
-        // average.
+        // Move the remaining bytes to the front only if at least as many were consumed. Each byte is then moved about
+        // once.
         if (taken >= coding->input.length) {
             memmove(coding->kept.data, coding->input.data, coding->input.length);
             coding->kept.length -= taken;
@@ -225,7 +330,7 @@ bool nc_coding_has_input(const nc_coding *coding) {
 
 /* --- output --- */
 
-/// Removes at most a piece from the front.
+/// Removes up to NC_CODING_PIECE_BYTES from the front of `*from` and returns them.
 static nc_slice take(nc_slice *from) {
     size_t length = from->length < NC_CODING_PIECE_BYTES ? from->length : NC_CODING_PIECE_BYTES;
     nc_slice taken = nc_slice_make(from->data, length);
@@ -235,41 +340,43 @@ static nc_slice take(nc_slice *from) {
     return taken;
 }
 
-/// Runs a stage once. Its buffer must be empty.
-static nc_status run(stage *at, nc_slice *in, size_t *silent_bytes) {
+/// Runs a stage once. Its previous output must have been consumed.
+static nc_status run(stage *at, nc_slice *in, size_t *bytes_without_output) {
     if (at->failure.status != NC_OK) {
         return at->failure.status;
     }
-    // Limit the input: brotli would consume 16 MiB before it returns anything.
+    // The input is limited, because brotli may consume 16 MiB before it returns anything.
     nc_slice offered = {in->data, in->length < NC_CODING_PIECE_BYTES ? in->length : NC_CODING_PIECE_BYTES};
     nc_decoder_io io = {offered, at->bytes, NC_CODING_PIECE_BYTES};
     nc_status status = at->kind->decode(at->state, &io, &at->failure);
     size_t taken = offered.length - io.in.length;
     *in = nc_slice_make(taken == 0 ? in->data : in->data + taken, in->length - taken);
     at->ready = nc_slice_make(at->bytes, NC_CODING_PIECE_BYTES - io.room);
-    *silent_bytes += taken;
+    *bytes_without_output += taken;
     if (at->ready.length != 0) {
         return NC_OK;
     }
     if (status == NC_OK && taken == 0 && in->length != 0) {
-        return nc_error_set(&at->failure, NC_ERR_INTERNAL, 0, -1, "the %s decoder stands still", at->kind->name);
+        return nc_error_set(&at->failure, NC_ERR_INTERNAL, 0, -1, "the %s decoder makes no progress", at->kind->name);
     }
-    if (status == NC_OK && *silent_bytes > NC_CODING_SILENT_MAX_BYTES) {
-        return nc_error_set(&at->failure, NC_ERR_BAD_CODING, 0, -1, "%zu bytes of the %s body decode to nothing",
-                            *silent_bytes, at->kind->name);
+    if (status == NC_OK && *bytes_without_output > NC_CODING_SILENT_MAX_BYTES) {
+        return nc_error_set(&at->failure, NC_ERR_BAD_CODING, 0, -1,
+                            "%zu bytes of the %s body were decoded without any output", *bytes_without_output,
+                            at->kind->name);
     }
     return status;
 }
 
-/// Goes from the last stage down to the one that needs input, and back up.
+/// Runs the stages until the last one has output. Starts at the last stage. If a stage needs input, the stage before it
+/// runs next; if it has output, the stage after it.
 ///
-/// A stage runs only when its output has been consumed, so that one buffer per stage is enough.
+/// A stage runs only after its output has been consumed, so one buffer for each stage is enough.
 static nc_status pull(nc_coding *coding, nc_slice *piece) {
     size_t last = coding->stage_count - 1;
     size_t i = last;
     for (;;) {
         nc_slice *in = i == 0 ? &coding->input : &coding->stages[i - 1].ready;
-        nc_status status = run(&coding->stages[i], in, &coding->silent_bytes);
+        nc_status status = run(&coding->stages[i], in, &coding->bytes_without_output);
         if (status != NC_OK) {
             coding->failure = coding->stages[i].failure;
             return status;
@@ -277,7 +384,7 @@ static nc_status pull(nc_coding *coding, nc_slice *piece) {
         bool has_output = coding->stages[i].ready.length != 0;
         if (has_output && i == last) {
             *piece = take(&coding->stages[i].ready);
-            coding->silent_bytes = 0;
+            coding->bytes_without_output = 0;
             return NC_OK;
         }
         if (has_output) {
@@ -315,12 +422,14 @@ nc_status nc_coding_finish(const nc_coding *coding, nc_error *err) {
         return repeat_failure(coding, err);
     }
     if (!coding->is_idle) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "decoded bytes were not taken out yet");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1,
+                            "decoded bytes remain: call nc_coding_next() until it returns an empty piece");
     }
     for (size_t i = 0; coding->has_begun && i < coding->stage_count; i++) {
         const nc_decoder_kind *kind = coding->stages[i].kind;
         if (!kind->is_complete(coding->stages[i].state)) {
-            return nc_error_set(err, NC_ERR_CUT_SHORT, 0, -1, "the %s body ends within its stream", kind->name);
+            return nc_error_set(err, NC_ERR_CUT_SHORT, 0, -1,
+                                "the %s body is incomplete: it ends within the compressed stream", kind->name);
         }
     }
     return nc_error_clear(err);

@@ -1,17 +1,17 @@
-/// br (RFC 7932), by the decoder library that libcurl loads.
+/// The content coding br (RFC 7932), decoded by the library that libcurl loads.
 ///
-/// It is looked up at run time, so that the build has no further dependency and the process has one decoder. The
-/// declarations are the stable part of <brotli/decode.h>, unchanged since 1.0. Large windows are an extension that must
-/// be enabled; without it a window has at most 16 MiB.
+/// The library's functions are looked up at run time, so the build has no further dependency and the process has only
+/// one brotli decoder. The declarations repeat the stable part of <brotli/decode.h>, unchanged since 1.0. The "large
+/// window" extension is not enabled, so a window has at most 16 MiB.
 #include "base/alloc.h"
 #include "base/error.h"
-#include "body/coding_decoder.h"
+#include "body/decoder_io.h"
 
 #include <pthread.h>
 
 /// BrotliDecoderResult.
 enum { RESULT_ERROR = 0, RESULT_SUCCESS = 1 };
-/// The range of BrotliDecoderErrorCode for missing memory (BROTLI_DECODER_ERROR_ALLOC_...).
+/// The BrotliDecoderErrorCode values that mean that memory ran out (BROTLI_DECODER_ERROR_ALLOC_...).
 enum { FIRST_MEMORY_CODE = -30, LAST_MEMORY_CODE = -21 };
 
 typedef struct brotli_functions {
@@ -76,7 +76,7 @@ static nc_status fail(const brotli_state *state, nc_error *err) {
     if (code >= FIRST_MEMORY_CODE && code <= LAST_MEMORY_CODE) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, code, -1, "memory ran out while decoding br");
     }
-    return nc_error_set(err, NC_ERR_BAD_CODING, code, -1, "the br body is broken: %s", brotli.error_string(code));
+    return nc_error_set(err, NC_ERR_BAD_CODING, code, -1, "the br body is damaged: %s", brotli.error_string(code));
 }
 
 static nc_status decode(void *opaque, nc_decoder_io *io, nc_error *err) {

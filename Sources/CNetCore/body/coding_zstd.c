@@ -1,17 +1,17 @@
-/// zstd (RFC 8878, RFC 9659), by the decoder library that libcurl loads.
+/// The content coding zstd (RFC 8878, RFC 9659), decoded by the library that libcurl loads.
 ///
-/// It is looked up at run time, like brotli. The declarations are the stable part of <zstd.h> and <zstd_errors.h>. A
-/// library before 1.4 (2019) has no limit of the window and counts as absent. The library uses malloc: its functions
-/// with an allocator are not stable.
+/// The library's functions are looked up at run time, as in coding_brotli.c. The declarations repeat the stable part of
+/// <zstd.h> and <zstd_errors.h>. A library before 1.4 (2019) is not used, because it cannot limit the window. The
+/// library allocates with malloc, because its functions that take an allocator are not stable.
 #include "base/alloc.h"
 #include "base/error.h"
-#include "body/coding_decoder.h"
+#include "body/decoder_io.h"
 
 #include <pthread.h>
 
 /// ZSTD_d_windowLogMax of ZSTD_dParameter, ZSTD_error_memory_allocation of ZSTD_ErrorCode.
 enum { PARAMETER_WINDOW_LOG_MAX = 100, CODE_MEMORY = 64 };
-/// RFC 9659, 3: windows above 8 MB are not allowed for the content coding. The library's limit is 128 MiB.
+/// The content coding allows windows of at most 8 MiB (RFC 9659, 3). The library's own limit is 128 MiB.
 enum { MAX_WINDOW_LOG = 23 };
 /// The size of a frame's magic number.
 enum { MAGIC_BYTES = 4 };
@@ -43,11 +43,11 @@ typedef struct zstd_functions {
 
 typedef struct zstd_state {
     void *stream;
-    /// Bytes of the current frame's magic number that were read; 0 between frames.
+    /// Number of bytes of the current frame's magic number that were read; 0 between frames.
     size_t magic_taken;
-    /// At least one frame has ended, and no other has begun.
+    /// True if at least one frame has ended and no other has begun.
     bool is_complete;
-    /// The output was full, so more may follow without input.
+    /// True if the output was full, so that more output may follow without input.
     bool may_hold_output;
 } zstd_state;
 
@@ -90,7 +90,8 @@ static void *new_state(void) {
 
 /// Checks the available bytes of a frame's magic number: 0xFD2FB528, or 0x184D2A50 to 0x184D2A5F for a skippable frame.
 ///
-/// Some builds also accept the formats before RFC 8878, to which the window limit does not apply.
+/// Needed because some builds of the library accept formats older than RFC 8878, to which the window limit does not
+/// apply.
 static bool has_good_magic(const zstd_state *state, nc_slice in) {
     static const uint8_t frame[MAGIC_BYTES] = {0x28, 0xB5, 0x2F, 0xFD};
     static const uint8_t skippable[MAGIC_BYTES] = {0x50, 0x2A, 0x4D, 0x18};
@@ -109,12 +110,13 @@ static nc_status fail(size_t result, nc_error *err) {
     if (code == CODE_MEMORY) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, code, -1, "memory ran out while decoding zstd");
     }
-    return nc_error_set(err, NC_ERR_BAD_CODING, code, -1, "the zstd body is broken: %s", zstd.get_error_name(result));
+    return nc_error_set(err, NC_ERR_BAD_CODING, code, -1, "the zstd body is damaged: %s", zstd.get_error_name(result));
 }
 
 static nc_status decode_once(zstd_state *state, nc_decoder_io *io, nc_error *err) {
     if (!has_good_magic(state, io->in)) {
-        return nc_error_set(err, NC_ERR_BAD_CODING, 0, -1, "the zstd body is broken: no frame begins like this");
+        return nc_error_set(err, NC_ERR_BAD_CODING, 0, -1,
+                            "the zstd body is damaged: it does not begin with a zstd frame");
     }
     zstd_in in = {io->in.data, io->in.length, 0};
     zstd_out out = {io->out, io->room, 0};
@@ -133,7 +135,7 @@ static nc_status decode_once(zstd_state *state, nc_decoder_io *io, nc_error *err
 static nc_status decode(void *opaque, nc_decoder_io *io, nc_error *err) {
     zstd_state *state = opaque;
     nc_status status = NC_OK;
-    // Without input and pending output, the library would treat the call as the start of a frame.
+    // A call without input and without pending output would make the library begin a new frame.
     while (status == NC_OK && io->room != 0 && (io->in.length != 0 || state->may_hold_output)) {
         status = decode_once(state, io, err);
     }

@@ -1,5 +1,5 @@
 /// Made by script/media-types from Debian's media-types 10.0.0; change the script, not this file.
-#include "body/media_table.h"
+#include "body/media_type.h"
 
 // clang-format off
 const nc_media_row nc_media_table[] = {

@@ -3,14 +3,15 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "body/media_table.h"
+#include "body/media_type.h"
 
 #include <errno.h>
 #include <string.h>
 
 enum { MAX_LIST_BYTES = 4 * 1024 * 1024 };
 
-/// Returns the text after the last dot of the last component; empty if that dot is its first character.
+/// Returns the text behind the last dot of the last path component. Empty if there is no dot, or if the dot is the
+/// component's first character.
 static nc_slice extension_of(nc_slice file_name) {
     size_t at = file_name.length;
     while (at > 0 && file_name.data[at - 1] != '.' && file_name.data[at - 1] != '/') {
@@ -20,7 +21,7 @@ static nc_slice extension_of(nc_slice file_name) {
     return has_dot ? nc_slice_make(file_name.data + at, file_name.length - at) : (nc_slice){NULL, 0};
 }
 
-/// Compares an extension with a row's, like strcmp() in lower case.
+/// Compares an extension, in lower case, with that of a table row. The result has the sign of strcmp().
 static int compare(nc_slice extension, const char *row) {
     for (size_t i = 0; i < extension.length; i++) {
         int difference = (int)nc_ascii_lower(extension.data[i]) - (int)(uint8_t)row[i];
@@ -73,7 +74,7 @@ static nc_slice take_word(nc_slice *line) {
     return word;
 }
 
-/// Returns true for token "/" token (RFC 9110, 8.3.1). Other text must not get into a field.
+/// Returns true if the word has the form token "/" token (RFC 9110, 8.3.1). Any other text must not be sent in a field.
 static bool is_type(nc_slice word) {
     size_t slashes = 0;
     for (size_t i = 0; i < word.length; i++) {
@@ -131,4 +132,78 @@ nc_status nc_media_type_of_system(nc_buf *out, nc_slice file_name, const char *l
     }
     return nc_error_set(err, status, own.native_code, -1, "%s",
                         own.status != NC_OK ? own.message : nc_status_text(status));
+}
+
+/* --- a Content-Type field --- */
+
+/// Removes the part of `*rest` before the next unquoted ';', and returns it trimmed.
+static nc_slice take_part(nc_slice *rest) {
+    bool is_quoted = false;
+    size_t end = 0;
+    for (; end < rest->length && (is_quoted || rest->data[end] != ';'); end++) {
+        if (rest->data[end] == '"') {
+            is_quoted = !is_quoted;
+        } else if (is_quoted && rest->data[end] == '\\' && end + 1 < rest->length) {
+            end++;
+        }
+    }
+    nc_slice part = nc_slice_make(rest->data, end);
+    size_t next = end < rest->length ? end + 1 : end;
+    *rest = nc_slice_make(rest->length == 0 ? NULL : rest->data + next, rest->length - next);
+    return nc_ascii_trim(part);
+}
+
+nc_slice nc_content_type_essence(nc_slice value) {
+    return take_part(&value);
+}
+
+bool nc_media_type_parameter(nc_slice content_type, nc_slice name, nc_slice *out) {
+    (void)take_part(&content_type);
+    while (content_type.length > 0) {
+        nc_slice part = take_part(&content_type);
+        size_t at = 0;
+        while (at < part.length && part.data[at] != '=') {
+            at++;
+        }
+        if (at == part.length || !nc_slice_is_equal_ignoring_case(nc_ascii_trim(nc_slice_make(part.data, at)), name)) {
+            continue;
+        }
+        nc_slice found = nc_ascii_trim(nc_slice_make(part.data + at + 1, part.length - at - 1));
+        if (found.length >= 2 && found.data[0] == '"' && found.data[found.length - 1] == '"') {
+            found = nc_slice_make(found.data + 1, found.length - 2);
+        }
+        *out = found;
+        return true;
+    }
+    return false;
+}
+
+/* --- patterns --- */
+
+static bool begins_with(nc_slice text, nc_slice with) {
+    return text.length > with.length && nc_slice_is_equal_ignoring_case(nc_slice_make(text.data, with.length), with);
+}
+
+static bool ends_with(nc_slice text, nc_slice with) {
+    return text.length > with.length &&
+           nc_slice_is_equal_ignoring_case(nc_slice_make(text.data + text.length - with.length, with.length), with);
+}
+
+bool nc_media_type_matches(nc_slice content_type, nc_slice pattern) {
+    nc_slice type = nc_content_type_essence(content_type);
+    pattern = nc_content_type_essence(pattern);
+    if (pattern.length == 0 || nc_slice_is_equal(pattern, nc_slice_of("*/*"))) {
+        return pattern.length > 0 || type.length == 0;
+    }
+    if (nc_slice_is_equal_ignoring_case(type, nc_slice_of("image/*"))) {
+        return begins_with(pattern, nc_slice_of("image/"));
+    }
+    if (begins_with(pattern, nc_slice_of("*+"))) {
+        return type.length > 0 && memchr(type.data, '/', type.length) != NULL &&
+               ends_with(type, nc_slice_make(pattern.data + 1, pattern.length - 1));
+    }
+    if (ends_with(pattern, nc_slice_of("/*"))) {
+        return begins_with(type, nc_slice_make(pattern.data, pattern.length - 1));
+    }
+    return nc_slice_is_equal_ignoring_case(type, pattern);
 }

@@ -15,7 +15,7 @@ enum { TYPE_NAME_BYTES = 14 }; // "Content-Type: "
 
 /* --- the boundary --- */
 
-/// bchars of RFC 2046, 5.1.1.
+/// Returns true for a bchar (RFC 2046, 5.1.1).
 static bool is_boundary_byte(uint8_t byte) {
     return nc_ascii_is_digit(byte) || nc_ascii_is_alpha(byte) || (byte != 0 && strchr("'()+_,-./:=? ", byte) != NULL);
 }
@@ -35,7 +35,7 @@ static nc_status check_boundary(nc_slice boundary, nc_error *err) {
     return NC_OK;
 }
 
-/// Joins three texts, NUL-terminated, and returns the length.
+/// Writes three texts one after another and a NUL. Returns the length without the NUL.
 static size_t join(char *out, const char *before, nc_slice text, const char *after) {
     uint8_t *end = nc_part_put((uint8_t *)out, before, strlen(before));
     end = nc_part_put(nc_part_put(end, text.data, text.length), after, strlen(after));
@@ -57,7 +57,7 @@ static void write_boundary(nc_multipart *form, nc_slice boundary) {
 
 static nc_status set_boundary(nc_multipart *form, nc_slice chosen, const nc_random *random, nc_error *err) {
     static const char digits[] = "0123456789ABCDEF";
-    uint8_t chance[RANDOM_BYTES];
+    uint8_t random_bytes[RANDOM_BYTES];
     if (chosen.length > 0) {
         nc_status status = check_boundary(chosen, err);
         if (status != NC_OK) {
@@ -68,13 +68,14 @@ static nc_status set_boundary(nc_multipart *form, nc_slice chosen, const nc_rand
         return NC_OK;
     }
     nc_random source = random != NULL ? *random : nc_random_system();
-    if (!source.fill(source.ctx, chance, sizeof chance)) {
-        return nc_error_set(err, NC_ERR_BAD_PART, 0, -1, "no random bytes for a boundary");
+    if (!source.fill(source.ctx, random_bytes, sizeof random_bytes)) {
+        return nc_error_set(err, NC_ERR_BAD_PART, 0, -1,
+                            "the system's random generator failed: cannot choose a multipart boundary");
     }
     char text[] = "Boundary+0123456789ABCDEF";
     for (size_t i = 0; i < RANDOM_BYTES; i++) {
-        text[sizeof text - 1 - 2 * RANDOM_BYTES + 2 * i] = digits[chance[i] >> 4];
-        text[sizeof text - 2 * RANDOM_BYTES + 2 * i] = digits[chance[i] & 15];
+        text[sizeof text - 1 - 2 * RANDOM_BYTES + 2 * i] = digits[random_bytes[i] >> 4];
+        text[sizeof text - 2 * RANDOM_BYTES + 2 * i] = digits[random_bytes[i] & 15];
     }
     write_boundary(form, nc_slice_make(text, sizeof text - 1));
     return NC_OK;
@@ -94,7 +95,7 @@ nc_status nc_multipart_new(nc_multipart **out, const nc_multipart_options *optio
     form->files = chosen->files != NULL ? *chosen->files : nc_file_ops_system();
     form->packet_bytes = chosen->packet_bytes;
     form->delay_ms = chosen->delay_ms;
-    form->asks_system_types = chosen->asks_system_types;
+    form->uses_system_types = chosen->uses_system_types;
     form->text = nc_buf_init(chosen->max_bytes != 0 ? chosen->max_bytes : NC_MULTIPART_DEFAULT_MAX_BYTES);
     nc_status status = set_boundary(form, chosen->boundary, chosen->random, err);
     if (status != NC_OK) {
@@ -118,14 +119,15 @@ void nc_multipart_release(nc_multipart *form) {
         nc_free(form->inserts[i].path);
     }
     nc_free(form->inserts);
-    nc_free(form->places);
+    nc_free(form->part_ranges);
     nc_buf_deinit(&form->text);
     nc_free(form);
 }
 
 /* --- adding parts --- */
 
-/// Doubles a full array. False leaves it unchanged.
+/// Makes room for one more element: doubles the array if it is full. On failure returns false and leaves the array
+/// unchanged.
 static bool make_room(void **array, size_t *room, size_t count, size_t bytes) {
     size_t total = 0;
     if (count < *room) {
@@ -148,12 +150,12 @@ static nc_status fail_memory(nc_error *err) {
     return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a part");
 }
 
-/// Reserves a part's record and `text_bytes` of text.
+/// Reserves room for one more nc_part_range and for `text_bytes` of text.
 static nc_status reserve(nc_multipart *form, size_t text_bytes, nc_error *err) {
-    if (form->count == form->place_room) {
-        void *places = form->places;
-        bool fits = make_room(&places, &form->place_room, form->count, sizeof *form->places);
-        form->places = places;
+    if (form->count == form->part_range_capacity) {
+        void *part_ranges = form->part_ranges;
+        bool fits = make_room(&part_ranges, &form->part_range_capacity, form->count, sizeof *form->part_ranges);
+        form->part_ranges = part_ranges;
         if (!fits) {
             return fail_memory(err);
         }
@@ -164,39 +166,41 @@ static nc_status reserve(nc_multipart *form, size_t text_bytes, nc_error *err) {
     size_t wanted = form->text.capacity == 0 && text_bytes < FIRST_TEXT_BYTES ? FIRST_TEXT_BYTES : text_bytes;
     wanted = wanted <= form->text.max_bytes ? wanted : text_bytes;
     nc_status status = nc_buf_reserve(&form->text, wanted);
-    form->text.status = NC_OK; // the form stays unchanged and usable
+    form->text.status = NC_OK; // an error must not be sticky: the form stays usable
     if (status == NC_ERR_TOO_LARGE) {
-        return nc_error_set(err, status, 0, -1, "the form is larger than the %zu bytes that it may keep in memory",
-                            form->text.max_bytes);
+        return nc_error_set(err, status, 0, -1, "the form exceeds its memory limit of %zu bytes", form->text.max_bytes);
     }
     return status == NC_OK ? NC_OK : fail_memory(err);
 }
 
 static nc_status check_use(const nc_multipart *form, nc_error *err) {
     return atomic_load_explicit(&form->is_sealed, memory_order_acquire)
-               ? nc_error_set(err, NC_ERR_USAGE, 0, -1, "the form is being read and takes no more parts")
+               ? nc_error_set(err, NC_ERR_USAGE, 0, -1, "parts cannot be added to a form that is being read")
                : NC_OK;
 }
 
 static nc_status check_for_boundary(const nc_multipart *form, nc_slice content, nc_error *err) {
     if (!form->has_chosen_boundary || content.length == 0) {
-        return NC_OK; // a random boundary cannot be guessed
+        return NC_OK; // the content cannot contain a random boundary, except with a negligible probability
     }
     nc_slice boundary = nc_multipart_boundary(form);
     const uint8_t *found = memmem(content.data, content.length, boundary.data - 2, boundary.length + 2);
-    return found == NULL ? NC_OK
-                         : nc_error_set(err, NC_ERR_BAD_PART, 0, found - content.data,
-                                        "the content of part %zu holds the boundary at byte %zu", form->count + 1,
-                                        (size_t)(found - content.data));
+    return found == NULL
+               ? NC_OK
+               : nc_error_set(err, NC_ERR_BAD_PART, 0, found - content.data,
+                              "the content of part %zu contains the boundary at byte %zu: choose another boundary",
+                              form->count + 1, (size_t)(found - content.data));
 }
 
-/// Completes a part whose content ends at `end`.
+/// Completes a part whose content is from `begin` to `end`.
 static void close_part(nc_multipart *form, const uint8_t *begin, const uint8_t *end) {
-    form->places[form->count++] = (nc_part_place){(size_t)(begin - form->text.data), (size_t)(end - form->text.data)};
+    form->part_ranges[form->count++] =
+        (nc_part_range){(size_t)(begin - form->text.data), (size_t)(end - form->text.data)};
     form->text.length = (size_t)(end - form->text.data);
 }
 
-/// The CRLF before a boundary belongs to the previous part, so the first boundary has none.
+/// Writes the line with the boundary. It begins with the CRLF that ends the previous part, so the first boundary has
+/// none.
 static uint8_t *put_opening(const nc_multipart *form, uint8_t *at) {
     size_t skipped = form->count == 0 ? 2 : 0;
     return nc_part_put(at, form->opening + skipped, form->opening_length - skipped);
@@ -213,7 +217,7 @@ nc_status nc_multipart_add_field(nc_multipart *form, nc_slice name, nc_slice val
     }
     if (!nc_size_mul(&bytes, name.length, NC_ESCAPED_BYTES) || !nc_size_add(&bytes, bytes, value.length) ||
         !nc_size_add(&bytes, bytes, form->opening_length + NC_FIELD_HEAD_BYTES)) {
-        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "a part is larger than the memory");
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "the size of a part overflows");
     }
     status = reserve(form, bytes, err);
     if (status != NC_OK) {
@@ -222,7 +226,7 @@ nc_status nc_multipart_add_field(nc_multipart *form, nc_slice name, nc_slice val
     size_t skipped = form->count == 0 ? 2 : 0;
     uint8_t *begin = nc_part_put(form->text.data + form->text.length, form->field_opening + skipped,
                                  form->field_opening_length - skipped);
-    begin = nc_part_head_put_name(begin, name);
+    begin = nc_form_part_head_put_name(begin, name);
     close_part(form, begin, nc_part_put(begin, value.data, value.length));
     return nc_error_clear(err);
 }
@@ -234,7 +238,7 @@ static nc_status check_contents(const nc_part *part, nc_error *err) {
         return nc_error_set(err, NC_ERR_BAD_PART, 0, -1, "a part has more than one content");
     }
     if ((part->header_count > 0 && part->headers == NULL) || (part->bytes.length > 0 && part->bytes.data == NULL)) {
-        return nc_error_set(err, NC_ERR_BAD_PART, 0, -1, "a count without its array");
+        return nc_error_set(err, NC_ERR_BAD_PART, 0, -1, "a count is not 0, but its array is NULL");
     }
     if (part->source.pull != NULL && part->source_length > INT64_MAX && part->source_length != NC_LENGTH_UNKNOWN) {
         return nc_error_set(err, NC_ERR_BAD_PART, 0, -1, "the part's length is out of range");
@@ -242,12 +246,13 @@ static nc_status check_contents(const nc_part *part, nc_error *err) {
     if (part->path.data != NULL && (part->path.length == 0 || part->path.length > MAX_PATH_BYTES ||
                                     memchr(part->path.data, 0, part->path.length) != NULL)) {
         return nc_error_set(err, NC_ERR_BAD_PART, 0, -1,
-                            "a part's path is empty, holds a NUL or is longer than %d bytes", MAX_PATH_BYTES);
+                            "the file path of a part is empty, contains a NUL byte or is longer than %d bytes",
+                            MAX_PATH_BYTES);
     }
     return NC_OK;
 }
 
-/// Creates an insert for content outside of the text. `*out` has its own copy of the path.
+/// Creates an insert for content that is not copied into the text. It has its own copy of the path.
 static nc_status make_insert(nc_multipart *form, const nc_part *part, nc_insert *out, nc_error *err) {
     void *inserts = form->inserts;
     bool fits = make_room(&inserts, &form->insert_room, form->insert_count, sizeof *form->inserts);
@@ -284,19 +289,19 @@ static void keep_insert(nc_multipart *form, nc_insert *insert) {
         form->has_endless_source || (insert->kind == NC_INSERT_SOURCE && insert->length == NC_LENGTH_UNKNOWN);
 }
 
-/// Writes a checked part with its head.
-static nc_status write_part(nc_multipart *form, const nc_part *part, const nc_part_head *head, nc_insert *insert,
+/// Writes the head of a checked part, and its content or its insert.
+static nc_status write_part(nc_multipart *form, const nc_part *part, const nc_form_part_head *head, nc_insert *insert,
                             nc_error *err) {
-    size_t bytes = nc_part_head_max_bytes(head);
+    size_t bytes = nc_form_part_head_max_bytes(head);
     size_t copied = insert == NULL ? part->bytes.length : 0;
     if (bytes == 0 || !nc_size_add(&bytes, bytes, copied) || !nc_size_add(&bytes, bytes, form->opening_length)) {
-        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "a part is larger than the memory");
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "the size of a part overflows");
     }
     nc_status status = reserve(form, bytes, err);
     if (status != NC_OK) {
         return status;
     }
-    uint8_t *begin = nc_part_head_put(put_opening(form, form->text.data + form->text.length), head);
+    uint8_t *begin = nc_form_part_head_put(put_opening(form, form->text.data + form->text.length), head);
     close_part(form, begin, nc_part_put(begin, part->bytes.data, copied));
     if (insert != NULL) {
         keep_insert(form, insert);
@@ -305,7 +310,7 @@ static nc_status write_part(nc_multipart *form, const nc_part *part, const nc_pa
 }
 
 nc_status nc_multipart_add(nc_multipart *form, const nc_part *part, nc_error *err) {
-    nc_part_head head;
+    nc_form_part_head head;
     nc_insert insert = {0};
     nc_buf system_type = nc_buf_init(256);
     bool is_inserted = part->path.data != NULL || part->source.pull != NULL || part->borrows_bytes;
@@ -317,7 +322,7 @@ nc_status nc_multipart_add(nc_multipart *form, const nc_part *part, nc_error *er
         status = check_for_boundary(form, part->bytes, err);
     }
     if (status == NC_OK) {
-        status = nc_part_head_describe(&head, part, form->asks_system_types ? &system_type : NULL, err);
+        status = nc_form_part_head_describe(&head, part, form->uses_system_types ? &system_type : NULL, err);
     }
     if (status == NC_OK && is_inserted) {
         status = make_insert(form, part, &insert, err);
@@ -335,7 +340,7 @@ nc_status nc_multipart_add(nc_multipart *form, const nc_part *part, nc_error *er
 nc_status nc_multipart_add_file(nc_multipart *form, nc_slice name, nc_slice path, nc_error *err) {
     const nc_part part = {.name = name, .path = path};
     if (path.data == NULL) {
-        return nc_error_set(err, NC_ERR_BAD_PART, 0, -1, "a part's path is empty");
+        return nc_error_set(err, NC_ERR_BAD_PART, 0, -1, "the file path of a part is empty");
     }
     return nc_multipart_add(form, &part, err);
 }
@@ -356,4 +361,65 @@ const char *nc_multipart_type_field(const nc_multipart *form) {
 
 nc_slice nc_multipart_content_type(const nc_multipart *form) {
     return nc_slice_of(nc_multipart_type_field(form) + TYPE_NAME_BYTES);
+}
+
+/* --- parameters --- */
+
+typedef struct params_filling {
+    nc_multipart *form;
+    bool writes_words; // booleans as true and false instead of 1 and 0
+} params_filling;
+
+static nc_slice text_of(const params_filling *at, const nc_params_item *value, nc_params_digits *digits) {
+    bool is_digit = value->kind == NC_PARAMS_BOOLEAN && !at->writes_words;
+    return is_digit ? nc_slice_of(value->boolean ? "1" : "0") : nc_params_text(value, digits);
+}
+
+/// Adds one field with all values of an array, joined by commas. The values are not containers.
+static nc_status add_joined(const params_filling *at, nc_slice name, const nc_params_item *array, nc_error *err) {
+    nc_buf joined = nc_buf_init(at->form->text.max_bytes);
+    nc_params_cursor cursor = nc_params_children(array);
+    nc_params_item item;
+    nc_params_digits digits;
+    bool is_first = true;
+    while (nc_params_next(&cursor, &item)) {
+        nc_buf_append(&joined, nc_slice_of(is_first ? "" : ","));
+        nc_buf_append(&joined, text_of(at, &item, &digits));
+        is_first = false;
+    }
+    nc_status status = nc_buf_status(&joined);
+    status = status == NC_OK ? nc_multipart_add_field(at->form, name, nc_buf_slice(&joined), err)
+                             : nc_error_set(err, status, 0, -1, "cannot store a list: %s", nc_status_text(status));
+    nc_buf_deinit(&joined);
+    return status;
+}
+
+static nc_status add_one(void *ctx, nc_slice name, const nc_params_item *value, nc_error *err) {
+    const params_filling *at = ctx;
+    nc_params_digits digits;
+    return value->kind == NC_PARAMS_ARRAY ? add_joined(at, name, value, err)
+                                          : nc_multipart_add_field(at->form, name, text_of(at, value, &digits), err);
+}
+
+nc_status nc_multipart_add_params(nc_multipart *form, const nc_params *params, const nc_query_options *options,
+                                  nc_error *err) {
+    size_t length = form->text.length;
+    size_t count = form->count;
+    params_filling at = {form, options != NULL && options->booleans == NC_BOOLEANS_WORDS};
+    nc_status status = nc_params_flatten(params, options != NULL ? &options->names : NULL, add_one, &at, err);
+    if (status != NC_OK) {
+        form->text.length = length; // removes the added fields, which consist of text only
+        form->count = count;
+        return status;
+    }
+    return nc_error_clear(err);
+}
+
+bool nc_multipart_is_repeatable(const nc_multipart *form) {
+    for (size_t i = 0; i < form->insert_count; i++) {
+        if (form->inserts[i].kind == NC_INSERT_SOURCE && form->inserts[i].source.seek == NULL) {
+            return false;
+        }
+    }
+    return true;
 }

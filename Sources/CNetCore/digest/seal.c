@@ -2,15 +2,15 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "digest/keyed_hash.h"
 
 #include <limits.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <string.h>
 
-enum { HMAC_BYTES = 32, NONCE_BYTES = 12 };
+enum { NONCE_BYTES = 12 };
 
 struct nc_seal {
     uint8_t key[NC_SEAL_KEY_BYTES];
@@ -19,7 +19,7 @@ struct nc_seal {
 
 struct nc_cipher {
     EVP_CIPHER_CTX *context;
-    bool is_closing;
+    bool encrypts;
 };
 
 static nc_status fail(nc_error *err, const char *what) {
@@ -28,23 +28,20 @@ static nc_status fail(nc_error *err, const char *what) {
     return nc_error_set(err, status, (int32_t)ERR_GET_REASON(code), -1, "OpenSSL cannot %s", what);
 }
 
-/// HMAC-SHA-256 of a purpose and a text, so that a key of one purpose is never one of another.
-static bool derive(uint8_t out[HMAC_BYTES], const nc_seal *seal, const char *purpose, nc_slice text) {
-    uint8_t inner[HMAC_BYTES];
-    unsigned length = 0;
-    // Two steps, so that no text can imitate a purpose.
-    bool is_done = HMAC(EVP_sha256(), seal->key, NC_SEAL_KEY_BYTES, (const uint8_t *)purpose, strlen(purpose), inner,
-                        &length) != NULL &&
-                   HMAC(EVP_sha256(), inner, HMAC_BYTES, text.length == 0 ? inner : text.data, text.length, out,
-                        &length) != NULL &&
-                   length == HMAC_BYTES;
+/// Derives a key or name from the caller's key: HMAC-SHA-256 of `text` under a key that depends on `purpose`. Results
+/// of different purposes are therefore unrelated.
+static bool derive(uint8_t out[NC_KEYED_HASH_BYTES], const nc_seal *seal, const char *purpose, nc_slice text) {
+    uint8_t inner[NC_KEYED_HASH_BYTES];
+    // Two steps, so that `text` cannot be chosen to equal another purpose.
+    bool is_done = nc_keyed_hash(inner, seal->key, nc_slice_of(purpose)) && nc_keyed_hash(out, inner, text);
     OPENSSL_cleanse(inner, sizeof inner);
     return is_done;
 }
 
 nc_status nc_seal_new(nc_seal **out, const uint8_t key[NC_SEAL_KEY_BYTES], nc_error *err) {
-    uint8_t id[HMAC_BYTES];
-    // The first initialization decides whether OpenSSL cleans up at exit, while threads may still use it.
+    uint8_t id[NC_KEYED_HASH_BYTES];
+    // The first initialization of OpenSSL determines whether it cleans up at exit. It must not, because other threads
+    // may still use it then.
     (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
     nc_seal *seal = nc_alloc(sizeof *seal);
     if (seal == NULL) {
@@ -72,7 +69,7 @@ const uint8_t *nc_seal_id(const nc_seal *seal) {
 }
 
 nc_status nc_seal_name(uint8_t out[NC_SEAL_NAME_BYTES], const nc_seal *seal, nc_slice text, nc_error *err) {
-    uint8_t name[HMAC_BYTES];
+    uint8_t name[NC_KEYED_HASH_BYTES];
     if (!derive(name, seal, "netkit name", text)) {
         return fail(err, "compute HMAC-SHA-256");
     }
@@ -80,16 +77,16 @@ nc_status nc_seal_name(uint8_t out[NC_SEAL_NAME_BYTES], const nc_seal *seal, nc_
     return NC_OK;
 }
 
-nc_status nc_cipher_new(nc_cipher **out, const nc_seal *seal, nc_slice salt, bool is_closing, nc_error *err) {
-    uint8_t key[HMAC_BYTES];
+nc_status nc_cipher_new(nc_cipher **out, const nc_seal *seal, nc_slice salt, bool encrypts, nc_error *err) {
+    uint8_t key[NC_KEYED_HASH_BYTES];
     nc_cipher *cipher = nc_alloc_zeroed(1, sizeof *cipher);
     if (cipher == NULL) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a cipher");
     }
-    cipher->is_closing = is_closing;
+    cipher->encrypts = encrypts;
     cipher->context = EVP_CIPHER_CTX_new();
     bool is_ready = cipher->context != NULL && derive(key, seal, "netkit file", salt) &&
-                    EVP_CipherInit_ex(cipher->context, EVP_aes_256_gcm(), NULL, key, NULL, is_closing) == 1;
+                    EVP_CipherInit_ex(cipher->context, EVP_aes_256_gcm(), NULL, key, NULL, encrypts) == 1;
     OPENSSL_cleanse(key, sizeof key);
     if (!is_ready) {
         nc_cipher_free(cipher);
@@ -113,10 +110,11 @@ static bool begin(const nc_cipher *cipher, const nc_piece *piece) {
     for (size_t i = 0; i < sizeof piece->number; i++) {
         nonce[NONCE_BYTES - 1 - i] = (uint8_t)(piece->number >> (8 * i));
     }
-    return piece->length <= INT_MAX && piece->bound.length <= INT_MAX &&
+    return piece->length <= INT_MAX && piece->associated_data.length <= INT_MAX &&
            EVP_CipherInit_ex(cipher->context, NULL, NULL, NULL, nonce, -1) == 1 &&
-           (piece->bound.length == 0 ||
-            EVP_CipherUpdate(cipher->context, NULL, &taken, piece->bound.data, (int)piece->bound.length) == 1);
+           (piece->associated_data.length == 0 ||
+            EVP_CipherUpdate(cipher->context, NULL, &taken, piece->associated_data.data,
+                             (int)piece->associated_data.length) == 1);
 }
 
 nc_status nc_cipher_run(nc_cipher *cipher, const nc_piece *piece, nc_error *err) {
@@ -127,10 +125,12 @@ nc_status nc_cipher_run(nc_cipher *cipher, const nc_piece *piece, nc_error *err)
                                                                          piece->bytes, (int)piece->length) != 1)) {
         return fail(err, "run AES-256-GCM");
     }
-    if (!cipher->is_closing) {
+    if (!cipher->encrypts) {
         bool is_open = EVP_CIPHER_CTX_ctrl(cipher->context, EVP_CTRL_GCM_SET_TAG, NC_SEAL_TAG_BYTES, piece->tag) == 1 &&
                        EVP_CipherFinal_ex(cipher->context, rest, &last) == 1;
-        return is_open ? NC_OK : nc_error_set(err, NC_ERR_BAD_CODING, 0, -1, "a sealed piece does not open");
+        return is_open ? NC_OK
+                       : nc_error_set(err, NC_ERR_BAD_CODING, 0, -1,
+                                      "decryption failed: the key is wrong or the data was modified");
     }
     bool is_closed = EVP_CipherFinal_ex(cipher->context, rest, &last) == 1 &&
                      EVP_CIPHER_CTX_ctrl(cipher->context, EVP_CTRL_GCM_GET_TAG, NC_SEAL_TAG_BYTES, piece->tag) == 1;

@@ -1,9 +1,9 @@
-/// AES-256-GCM over files in pieces, with keys derived from one key of the caller.
+/// Encrypts files in pieces with AES-256-GCM. All keys are derived from one key of the caller.
 ///
-/// Each file has its own key, derived by HMAC-SHA-256 from the caller's key and the file's salt. The number of a piece
-/// is therefore a nonce that never repeats for a key (NIST SP 800-38D, 8.2.1).
-#ifndef NETCORE_PRIVATE_DIGEST_SEAL_H
-#define NETCORE_PRIVATE_DIGEST_SEAL_H
+/// Each file has its own key, derived by HMAC-SHA-256 from the caller's key and the file's salt. The nonce of a piece
+/// is its number, which never repeats under the same file key (NIST SP 800-38D, 8.2.1).
+#ifndef NETCORE_PRIVATE_SEAL_H
+#define NETCORE_PRIVATE_SEAL_H
 
 #include <netcore/bytes.h>
 
@@ -16,32 +16,32 @@ typedef struct nc_seal nc_seal;
 NC_NODISCARD nc_status nc_seal_new(nc_seal **out, const uint8_t key[NC_SEAL_KEY_BYTES], nc_error *err);
 /// Wipes and frees the key. NULL is allowed.
 void nc_seal_free(nc_seal *seal);
-/// Returns eight bytes that identify the key.
+/// Returns NC_SEAL_ID_BYTES that identify the key.
 const uint8_t *nc_seal_id(const nc_seal *seal);
-/// Writes a name for `text` that discloses nothing without the key. Returns NC_OK, NC_ERR_INTERNAL.
+/// Writes a name for `text`. Without the key the name discloses nothing about the text. Returns NC_OK, NC_ERR_INTERNAL.
 NC_NODISCARD nc_status nc_seal_name(uint8_t out[NC_SEAL_NAME_BYTES], const nc_seal *seal, nc_slice text, nc_error *err);
 
 /// Encrypts or decrypts the pieces of one file. Confined: one thread at a time.
 typedef struct nc_cipher nc_cipher;
 
-/// One piece, changed in place.
+/// One piece of a file, encrypted or decrypted in place.
 typedef struct nc_piece {
-    /// Unique among the pieces of a file that is being encrypted.
+    /// Its number, which must be unique among the pieces of the file.
     uint64_t number;
     /// Associated data: the piece can be decrypted only with the same bytes.
-    nc_slice bound;
+    nc_slice associated_data;
     uint8_t *bytes;
     size_t length;
     /// NC_SEAL_TAG_BYTES, written by encryption and read by decryption.
     uint8_t *tag;
 } nc_piece;
 
-/// Derives the file's key, for encryption if `is_closing`, otherwise for decryption. Returns NC_OK, NC_ERR_INTERNAL,
-/// NC_ERR_NO_MEMORY.
-NC_NODISCARD nc_status nc_cipher_new(nc_cipher **out, const nc_seal *seal, nc_slice salt, bool is_closing,
-                                     nc_error *err);
+/// Derives the key of a file with this salt. The cipher encrypts if `encrypts` is true, otherwise it decrypts.
+/// Returns NC_OK, NC_ERR_INTERNAL, NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_cipher_new(nc_cipher **out, const nc_seal *seal, nc_slice salt, bool encrypts, nc_error *err);
 void nc_cipher_free(nc_cipher *cipher);
-/// Returns NC_OK, NC_ERR_BAD_CODING for a piece whose authentication fails, NC_ERR_INTERNAL if OpenSSL fails.
+/// Encrypts or decrypts one piece. Returns NC_OK, NC_ERR_BAD_CODING if a piece to decrypt is not authentic,
+/// NC_ERR_INTERNAL if OpenSSL fails.
 NC_NODISCARD nc_status nc_cipher_run(nc_cipher *cipher, const nc_piece *piece, nc_error *err);
 
 #endif

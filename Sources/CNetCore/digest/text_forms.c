@@ -1,4 +1,5 @@
 #include "base/alloc.h"
+#include "base/ascii.h"
 #include "base/error.h"
 
 #include <netcore/digest.h>
@@ -7,7 +8,7 @@ static const char hex_digits[] = "0123456789abcdef";
 static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char base64url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The value of a character that is no digit.
+/// The value of a character that is not a digit.
 enum { NO_DIGIT = 0xFF };
 
 static nc_status check(const nc_buf *out, nc_slice text, nc_error *err) {
@@ -18,7 +19,7 @@ static nc_status check(const nc_buf *out, nc_slice text, nc_error *err) {
 }
 
 static nc_status fail_full(nc_error *err, const nc_buf *out) {
-    return nc_error_set(err, out->status, 0, -1, "the bytes do not fit: %s", nc_status_text(out->status));
+    return nc_error_set(err, out->status, 0, -1, "cannot store the decoded bytes: %s", nc_status_text(out->status));
 }
 
 static nc_status fail_at(nc_error *err, nc_slice text, size_t at, const char *what) {
@@ -40,33 +41,25 @@ void nc_hex_encode(nc_buf *out, nc_slice bytes) {
     }
 }
 
-static uint8_t hex_value(uint8_t c) {
-    if (c >= '0' && c <= '9') {
-        return (uint8_t)(c - '0');
-    }
-    uint8_t lower = c | 0x20;
-    return lower >= 'a' && lower <= 'f' ? (uint8_t)(lower - 'a' + 10) : (uint8_t)NO_DIGIT;
-}
-
 nc_status nc_hex_decode(nc_buf *out, nc_slice text, nc_error *err) {
     nc_status status = check(out, text, err);
     if (status != NC_OK) {
         return status;
     }
     for (size_t i = 0; i < text.length; i++) {
-        if (hex_value(text.data[i]) == NO_DIGIT) {
+        if (nc_ascii_hex(text.data[i]) < 0) {
             return fail_at(err, text, i, "the hex digits");
         }
     }
     if (text.length % 2 != 0) {
-        return nc_error_set(err, NC_ERR_BAD_CODING, 0, (int64_t)text.length, "%zu hex digits are half a byte too few",
-                            text.length);
+        return nc_error_set(err, NC_ERR_BAD_CODING, 0, (int64_t)text.length,
+                            "%zu hex digits: the number of digits must be even", text.length);
     }
     if (nc_buf_reserve(out, text.length / 2) != NC_OK) {
         return fail_full(err, out);
     }
     for (size_t i = 0; i < text.length; i += 2) {
-        out->data[out->length++] = (uint8_t)(hex_value(text.data[i]) << 4 | hex_value(text.data[i + 1]));
+        out->data[out->length++] = (uint8_t)(nc_ascii_hex(text.data[i]) << 4 | nc_ascii_hex(text.data[i + 1]));
     }
     return nc_error_clear(err);
 }
@@ -115,7 +108,7 @@ static uint8_t base64_value(uint8_t c, nc_base64_kind kind) {
     return c == (is_plain ? '/' : '_') ? 63 : (uint8_t)NO_DIGIT;
 }
 
-/// Counts the digits before the padding and checks the padding.
+/// Counts the base64 digits and checks the padding behind them.
 static nc_status measure(size_t *digits, nc_slice text, nc_base64_kind kind, nc_error *err) {
     size_t count = 0;
     while (count < text.length && base64_value(text.data[count], kind) != NO_DIGIT) {
@@ -128,7 +121,7 @@ static nc_status measure(size_t *digits, nc_slice text, nc_base64_kind kind, nc_
         }
     }
     if (count % 4 == 1 || text.length != expected) {
-        return nc_error_set(err, NC_ERR_BAD_CODING, 0, (int64_t)text.length, "the base64 text ends too early");
+        return nc_error_set(err, NC_ERR_BAD_CODING, 0, (int64_t)text.length, "the base64 text is incomplete");
     }
     *digits = count;
     return NC_OK;
@@ -145,7 +138,7 @@ nc_status nc_base64_decode(nc_buf *out, nc_slice text, nc_base64_kind kind, nc_e
     }
     size_t spare_bits = digits % 4 == 2 ? 4 : digits % 4 == 3 ? 2 : 0;
     if (spare_bits > 0 && (base64_value(text.data[digits - 1], kind) & ((1u << spare_bits) - 1)) != 0) {
-        return fail_at(err, text, digits - 1, "the base64 text, whose last bits are not 0");
+        return fail_at(err, text, digits - 1, "the base64 text (its unused last bits are not 0)");
     }
     if (nc_buf_reserve(out, digits / 4 * 3 + (digits % 4) * 3 / 4) != NC_OK) {
         return fail_full(err, out);

@@ -1,6 +1,7 @@
 #include "http/cookie.h"
 
 #include "base/alloc.h"
+#include "text/host.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ size_t nc_cookie_bytes(const nc_cookie *cookie) {
            NC_COOKIE_FIXED_BYTES;
 }
 
-/// Returns the path to compare: without a trailing slash that the server may not have set.
+/// Returns the path for comparisons. It has no trailing slash if an older libcurl may have added that slash.
 static nc_slice compared_path(const nc_cookie *cookie) {
     return nc_slice_make(cookie->path.data, cookie->path.length - (cookie->is_loose ? 1 : 0));
 }
@@ -66,9 +67,9 @@ bool nc_cookie_is_same(const nc_cookie *a, const nc_cookie *b) {
     return is_same_but_for_path(a, b) && nc_slice_is_equal(a->path, b->path);
 }
 
-bool nc_cookie_is_older_form(const nc_cookie *old, const nc_cookie *answered) {
-    return old->is_loose && is_same_but_for_path(old, answered) &&
-           nc_slice_is_equal(compared_path(old), answered->path);
+bool nc_cookie_is_older_form(const nc_cookie *old, const nc_cookie *received) {
+    return old->is_loose && is_same_but_for_path(old, received) &&
+           nc_slice_is_equal(compared_path(old), received->path);
 }
 
 bool nc_cookie_is_identical(const nc_cookie *a, const nc_cookie *b) {

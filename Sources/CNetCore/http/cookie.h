@@ -3,7 +3,7 @@
 #define NETCORE_PRIVATE_COOKIE_H
 
 #include "base/list.h"
-#include "http/host.h"
+#include "text/host.h"
 
 #include <stdatomic.h>
 
@@ -26,35 +26,38 @@ typedef struct nc_cookie {
     nc_slice domain, path, name, value; // stored after the struct
 } nc_cookie;
 
-/// The size of a cookie in addition to its texts: more than the rest of its line in a file.
+/// The bytes that a cookie counts in addition to its texts. The other columns of its line in a cookie file are shorter.
 enum { NC_COOKIE_FIXED_BYTES = 64 };
 
-/// Cookies by age, shared with their jar.
+/// A list of cookies that are shared with their jar. nc_cookie_list_sort() sorts it by age.
 typedef struct nc_cookie_list {
     nc_cookie **cookies;
     size_t count;
 } nc_cookie_list;
 
-/// Creates a cookie that is in no jar, with copies of the texts and the other fields of `from`. NULL without memory.
+/// Creates a copy of `from`, including its texts, that is in no jar. Returns NULL if memory is exhausted. The caller
+/// releases it.
 NC_NODISCARD nc_cookie *nc_cookie_new(const nc_cookie *from);
-/// Drops a reference.
+/// Drops a reference, and frees the cookie with its last one. NULL is allowed.
 void nc_cookie_release(nc_cookie *cookie);
 
 /// Returns true if the cookie has expired. A session cookie never does.
 bool nc_cookie_has_expired(const nc_cookie *cookie, int64_t now_s);
 /// Returns the size that counts against limits, in bytes.
 size_t nc_cookie_bytes(const nc_cookie *cookie);
-/// Returns true if one replaces the other: same name, domain, path and host-only flag.
+/// Returns true if storing one cookie replaces the other: they have the same name, domain, path and host-only flag.
 bool nc_cookie_is_same(const nc_cookie *a, const nc_cookie *b);
-/// Returns true if `old`, from a file, is `answered` with the slash that an older libcurl added to its path.
-bool nc_cookie_is_older_form(const nc_cookie *old, const nc_cookie *answered);
-/// Returns true if both would be saved and sent in the same way.
+/// Returns true if `old` was read from a file and differs from `received` only in the slash that an older libcurl
+/// added to its path.
+bool nc_cookie_is_older_form(const nc_cookie *old, const nc_cookie *received);
+/// Returns true if all texts and attributes of both cookies are equal.
 bool nc_cookie_is_identical(const nc_cookie *a, const nc_cookie *b);
 /// Returns true if a canonical host is the domain or a subdomain (5.1.3).
 bool nc_cookie_domain_matches(nc_slice host, nc_slice domain);
 /// Returns true if a request's path is the cookie's or below it (5.1.4).
 bool nc_cookie_path_matches(nc_slice path, const nc_cookie *cookie);
-/// Returns the default path of a cookie (5.1.4), within `path` or static.
+/// Returns the default path of a cookie (5.1.4) for the path of the request. The result is a part of `path`, or a
+/// static "/".
 nc_slice nc_cookie_default_path(nc_slice path);
 
 /// Sorts a list by age. Pure; call from any thread.

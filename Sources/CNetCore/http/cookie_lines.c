@@ -1,6 +1,9 @@
-#include "http/cookie_lines.h"
 
 #include "base/ascii.h"
+#include "http/cookie.h"
+#include "http/cookie_jar.h"
+#include "http/set_cookie.h"
+#include "text/host.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +49,7 @@ bool nc_cookie_lines_next(nc_slice *line, nc_slice *rest) {
 /* --- validation --- */
 
 /// Splits a line at its tabs. Returns the number of fields, FIELDS + 1 for too many.
-static size_t part(nc_slice *fields, nc_slice line) {
+static size_t split_at_tabs(nc_slice *fields, nc_slice line) {
     size_t count = 0;
     if (begins_with(line, http_only)) {
         line = nc_slice_make(line.data + strlen(http_only), line.length - strlen(http_only));
@@ -70,8 +73,8 @@ static bool is_flag(nc_slice field) {
            nc_slice_is_equal_ignoring_case(field, nc_slice_of("FALSE"));
 }
 
-/// Parses seconds since 1970. Returns false if it is no number. A number that does not fit becomes the largest one:
-/// libcurl writes 19 digits if a server asked for them.
+/// Parses seconds since 1970. Returns false if the field is not a number. A number that overflows becomes INT64_MAX,
+/// because libcurl writes up to 19 digits if the server set such an expiry.
 static bool parse_seconds(nc_slice field, int64_t *out) {
     bool is_negative = field.length > 1 && field.data[0] == '-';
     *out = 0;
@@ -87,7 +90,8 @@ static bool parse_seconds(nc_slice field, int64_t *out) {
     return field.length > 0;
 }
 
-/// libcurl drops a leading dot, and a domain that consists of dots.
+/// Returns true if the text can be a domain. Leading dots are skipped: libcurl removes a leading dot, and ignores a
+/// domain that consists of dots.
 static bool names_domain(nc_slice text) {
     size_t dots = 0;
     while (dots < text.length && text.data[dots] == '.') {
@@ -99,7 +103,7 @@ static bool names_domain(nc_slice text) {
 static bool is_netscape(nc_slice line) {
     nc_slice fields[FIELDS];
     int64_t expires_s;
-    size_t count = part(fields, line);
+    size_t count = split_at_tabs(fields, line);
     // A cookie without a value may lack the last tab too.
     return (count == FIELDS || count == VALUE) && names_domain(fields[DOMAIN]) && is_flag(fields[REACHES_BELOW]) &&
            is_flag(fields[IS_SECURE]) && parse_seconds(fields[EXPIRES], &expires_s);
@@ -111,7 +115,7 @@ static void skip_blanks(nc_slice *text) {
     }
 }
 
-/// Returns true if `attribute` is "domain=" with a `value`.
+/// Returns true if `attribute` begins with "domain=" and a value that is not empty. Sets `value` to the text after "=".
 static bool takes_domain(nc_slice attribute, nc_slice *value) {
     static const char domain[] = "domain";
     if (!begins_with(attribute, domain)) {
@@ -126,7 +130,8 @@ static bool takes_domain(nc_slice attribute, nc_slice *value) {
     return true;
 }
 
-/// libcurl would send a cookie without a domain to every host. Of several domains it uses the last.
+/// Returns true for a "Set-Cookie: …" line with a domain. libcurl would send a cookie without a domain to every host.
+/// If the line has several domains, libcurl uses the last one.
 static bool is_field_with_domain(nc_slice line) {
     if (!begins_with(line, set_cookie)) {
         return false;
@@ -160,7 +165,7 @@ bool nc_cookie_lines_are_good(nc_slice text, bool allows_fields, nc_cookie_fault
 
 /* --- conversion from and to a jar --- */
 
-/// Stores a "Set-Cookie: …" line as a response of its own domain over TLS.
+/// Stores a "Set-Cookie: …" line as if the host named by its domain had sent it over TLS.
 static nc_status put_field(nc_cookie_jar *jar, nc_slice field, int64_t now_s, bool *has_changed) {
     nc_set_cookie asked;
     nc_canonical_host host;
@@ -172,15 +177,15 @@ static nc_status put_field(nc_cookie_jar *jar, nc_slice field, int64_t now_s, bo
     if (status != NC_OK) {
         return status == NC_ERR_NO_MEMORY ? status : NC_OK;
     }
-    const nc_cookie_place place = {.host = host.text, .is_secure = true, .now_s = now_s};
-    return nc_cookie_jar_store(jar, &place, field, has_changed);
+    const nc_cookie_context context = {.host = host.text, .is_secure = true, .now_s = now_s};
+    return nc_cookie_jar_store(jar, &context, field, has_changed);
 }
 
 static bool is_true(nc_slice field) {
     return nc_slice_is_equal_ignoring_case(field, nc_slice_of("TRUE"));
 }
 
-/// Parses the fields except the domain. Returns false for a cookie that is skipped.
+/// Parses the fields except the domain. Returns false if the cookie must be skipped: see nc_cookie_lines_put().
 static bool read_fields(nc_cookie *out, const nc_slice *fields, size_t count) {
     static const nc_slice root = {(const uint8_t *)"/", 1};
     nc_slice path = fields[PATH].length > 0 ? fields[PATH] : root;
@@ -214,7 +219,7 @@ nc_status nc_cookie_lines_put(nc_cookie_jar *jar, nc_slice line, int64_t now_s, 
         return put_field(jar, nc_slice_make(line.data + prefix, line.length - prefix), now_s, has_changed);
     }
     nc_cookie found = {.is_http_only = begins_with(line, http_only)};
-    size_t count = part(fields, line);
+    size_t count = split_at_tabs(fields, line);
     if (count <= NAME || count > FIELDS || !read_fields(&found, fields, count)) {
         return NC_OK;
     }

@@ -8,39 +8,73 @@
 /// RFC 7541, 4.1: the size of an entry is its name and value plus 32 bytes.
 enum { TABLE_BYTES = 4096, ENTRY_BYTES = 32, MAX_ENTRIES = TABLE_BYTES / ENTRY_BYTES, TEXT_BYTES = 2 * TABLE_BYTES };
 
-/// The largest string or index of a block.
+/// The largest string length or index that a block may contain.
 enum { MAX_NUMBER = 1 << 24 };
 
-/// Memory for literals, kept between blocks.
+/// The decoder keeps up to this much memory for literals between blocks.
 enum { MAX_KEPT_BYTES = 16 << 10 };
 
 typedef struct entry {
-    uint16_t at; // in the text; the value follows the name
+    uint16_t at; // offset of the name in `text`; the value follows the name
     uint16_t name_length;
     uint16_t value_length;
 } entry;
 
+/// A code of the Huffman table, and the symbol that it stands for.
+typedef struct code {
+    uint16_t symbol;
+    uint16_t length; // in bits
+} code;
+
 struct nc_hpack {
+    code short_codes[256];      // by the next 8 bits; length 0 if the code is longer
     entry entries[MAX_ENTRIES]; // a ring
     size_t oldest;
     size_t count;
-    size_t size; // RFC 7541, 4.1
+    size_t size; // of the table, as RFC 7541, 4.1, defines it
     size_t max_size;
     size_t text_end;
-    uint8_t text[TEXT_BYTES]; // of the entries, from the oldest to the newest, without gaps
-    nc_buf literals;          // of the current field
+    uint8_t text[TEXT_BYTES]; // names and values of the entries, from the oldest to the newest, without gaps
+    nc_buf literals;          // strings of the current field
 };
 
-/// The rest of a block.
+/// The undecoded part of a block.
 typedef struct block_reader {
     const uint8_t *at;
     const uint8_t *end;
-    size_t room; // bytes that its fields may still use
+    size_t room; // the total length that names and values of further fields may have
 } block_reader;
+
+/* --- Huffman codes --- */
+
+/// Finds the first code in `window`, which begins with the highest bit. Every window has one, because the code is
+/// complete.
+static code first_code(uint32_t window) {
+    uint32_t first = 0; // the first code of this length
+    size_t before = 0;  // number of shorter codes
+    for (unsigned length = 1;; length++) {
+        uint32_t offset = (window >> (32 - length)) - first;
+        uint32_t count = nc_hpack_code_counts[length];
+        if (offset < count) {
+            return (code){nc_hpack_symbols[before + offset], (uint16_t)length};
+        }
+        first = (first + count) << 1;
+        before += count;
+    }
+}
+
+/// Fills `short_codes`.
+static void fill_short_codes(nc_hpack *hpack) {
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        code found = first_code(byte << 24);
+        hpack->short_codes[byte] = found.length <= 8 ? found : (code){.length = 0};
+    }
+}
 
 nc_hpack *nc_hpack_new(void) {
     nc_hpack *hpack = nc_alloc_zeroed(1, sizeof *hpack);
     if (hpack != NULL) {
+        fill_short_codes(hpack);
         hpack->max_size = TABLE_BYTES;
         hpack->literals = nc_buf_init(SIZE_MAX);
     }
@@ -69,7 +103,7 @@ static void evict_to(nc_hpack *hpack, size_t size) {
 }
 
 /// Moves the text of the entries to the front.
-static void close_up(nc_hpack *hpack) {
+static void compact(nc_hpack *hpack) {
     size_t begin = hpack->count > 0 ? hpack->entries[hpack->oldest].at : hpack->text_end;
     memmove(hpack->text, hpack->text + begin, hpack->text_end - begin);
     hpack->text_end -= begin;
@@ -79,16 +113,16 @@ static void close_up(nc_hpack *hpack) {
     }
 }
 
-/// Inserts an entry (RFC 7541, 4.4). Name and value must not be in the table.
+/// Inserts an entry (RFC 7541, 4.4). The memory of `name` and `value` must not belong to the table.
 static void insert(nc_hpack *hpack, nc_slice name, nc_slice value) {
     size_t length = name.length + value.length;
     if (length + ENTRY_BYTES > hpack->max_size) {
-        evict_to(hpack, 0); // RFC 7541, 4.4: this is no error, and empties the table
+        evict_to(hpack, 0); // RFC 7541, 4.4: an entry larger than the table is no error, but empties the table
         return;
     }
     evict_to(hpack, hpack->max_size - length - ENTRY_BYTES);
     if (hpack->text_end + length > TEXT_BYTES) {
-        close_up(hpack);
+        compact(hpack);
     }
     entry *one = &hpack->entries[(hpack->oldest + hpack->count) % MAX_ENTRIES];
     *one = (entry){(uint16_t)hpack->text_end, (uint16_t)name.length, (uint16_t)value.length};
@@ -99,7 +133,7 @@ static void insert(nc_hpack *hpack, nc_slice name, nc_slice value) {
     hpack->count++;
 }
 
-/// Finds a field in the static table, or after it in the dynamic one (RFC 7541, 2.3.3).
+/// Finds the field with an index. The indexes of the dynamic table follow those of the static table (RFC 7541, 2.3.3).
 static bool find(const nc_hpack *hpack, size_t index, nc_slice *name, nc_slice *value) {
     if (index == 0 || index > NC_HPACK_STATIC_COUNT + hpack->count) {
         return false;
@@ -137,40 +171,50 @@ static bool read_number(block_reader *in, unsigned bits, size_t *out) {
     return value <= MAX_NUMBER;
 }
 
-/// Decodes a Huffman string (RFC 7541, 5.2). `out` must have room for the result.
-static bool read_huffman(nc_buf *out, const uint8_t *at, const uint8_t *end) {
-    uint32_t code = 0;   // bits since the last symbol
-    uint32_t first = 0;  // the first code of this length
-    size_t before = 0;   // number of shorter codes
-    unsigned length = 0; // of `code`
-    bool is_ones = true;
-    for (; at < end; at++) {
-        for (unsigned bit = 8; bit-- > 0;) {
-            uint32_t next = *at >> bit & 1u;
-            code = code << 1 | next;
-            is_ones = is_ones && next == 1;
-            first <<= 1;
-            length++;
-            uint32_t count = nc_hpack_code_counts[length];
-            if (code - first >= count) {
-                first += count;
-                before += count;
-                continue; // the code of 30 ones is in the table, so no code is longer
-            }
-            uint16_t symbol = nc_hpack_symbols[before + (code - first)];
-            if (symbol == NC_HPACK_END_OF_STRING) {
-                return false;
-            }
-            out->data[out->length++] = (uint8_t)symbol;
-            code = first = 0;
-            before = length = 0;
-            is_ones = true;
-        }
+/// Appends the next bytes to `bits`, which holds fewer than 32 bits: four bytes, or all if fewer are left. Returns the
+/// position of the first byte that was not appended.
+static inline const uint8_t *take_bits(uint64_t *bits, unsigned *count, const uint8_t *at, const uint8_t *end) {
+    if (end - at >= 4) {
+        uint32_t word = (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+        *bits |= (uint64_t)word << (32 - *count);
+        *count += 32;
+        return at + 4;
     }
-    return length < 8 && is_ones; // the padding is a prefix of the longest code
+    for (; at < end; at++) {
+        *bits |= (uint64_t)*at << (56 - *count);
+        *count += 8;
+    }
+    return at;
 }
 
-/// Decodes a string into the reserved memory.
+/// Decodes a Huffman string (RFC 7541, 5.2) into `literals`, in which the caller has reserved memory.
+static bool read_huffman(nc_hpack *hpack, const uint8_t *at, const uint8_t *end) {
+    nc_buf *out = &hpack->literals;
+    uint8_t *written = out->data + out->length;
+    uint64_t bits = 0;  // undecoded bits; the next one is the highest
+    unsigned count = 0; // number of undecoded bits
+    for (;;) {
+        if (count < NC_HPACK_MAX_CODE_BITS) {
+            at = take_bits(&bits, &count, at, end);
+        }
+        code next = hpack->short_codes[bits >> 56];
+        next = next.length != 0 ? next : first_code((uint32_t)(bits >> 32));
+        if (next.length > count) {
+            break;
+        }
+        if (next.symbol == NC_HPACK_END_OF_STRING) {
+            return false;
+        }
+        *written++ = (uint8_t)next.symbol;
+        bits <<= next.length;
+        count -= next.length;
+    }
+    out->length = (size_t)(written - out->data);
+    // RFC 7541, 5.2: the padding has less than 8 bits, and all of them are ones.
+    return count < 8 && bits >> 56 == (0xff00u >> count & 0xff);
+}
+
+/// Decodes a string into `literals`, in which the caller has reserved memory.
 static bool read_string(nc_hpack *hpack, block_reader *in, nc_slice *out) {
     size_t length = 0;
     bool is_huffman = in->at < in->end && (*in->at & 0x80) != 0;
@@ -182,7 +226,7 @@ static bool read_string(nc_hpack *hpack, block_reader *in, nc_slice *out) {
     if (!is_huffman) {
         memcpy(literals->data + begin, in->at, length);
         literals->length += length;
-    } else if (!read_huffman(literals, in->at, in->at + length)) {
+    } else if (!read_huffman(hpack, in->at, in->at + length)) {
         return false;
     }
     in->at += length;
@@ -201,7 +245,8 @@ static nc_status deliver(block_reader *in, nc_slice name, nc_slice value, nc_hpa
     return NC_OK;
 }
 
-/// Decodes a literal (RFC 7541, 6.2). The shortest code has 5 bits, so a string grows by at most 8/5.
+/// Decodes a literal field (RFC 7541, 6.2). The shortest Huffman code has 5 bits, so a decoded string has at most 8/5
+/// of its encoded length.
 static nc_status read_literal(nc_hpack *hpack, block_reader *in, nc_hpack_take take, void *ctx) {
     bool is_inserted = (*in->at & 0x40) != 0;
     size_t index = 0;
@@ -218,7 +263,7 @@ static nc_status read_literal(nc_hpack *hpack, block_reader *in, nc_hpack_take t
     }
     nc_status status = deliver(in, name, value, take, ctx);
     if (status == NC_OK && is_inserted) {
-        if (index > NC_HPACK_STATIC_COUNT) { // inserting may evict the entry with the name
+        if (index > NC_HPACK_STATIC_COUNT) { // The insertion may evict the entry that stores the name.
             uint8_t *copy = hpack->literals.data + hpack->literals.length;
             memcpy(copy, name.data, name.length);
             name.data = copy;

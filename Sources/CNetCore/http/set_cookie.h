@@ -25,15 +25,22 @@ typedef struct nc_set_cookie {
     bool is_http_only;
 } nc_set_cookie;
 
-/// Parses a field value; the slices are borrowed from it. False means that it must be ignored. Pure; call from any
-/// thread.
+/// Parses a field value. The slices of `out` point into `field`. Returns false if the field must be ignored. Pure; call
+/// from any thread.
 bool nc_set_cookie_read(nc_set_cookie *out, nc_slice field, int64_t now_s);
 
-/// Returns true if a name with the prefix __Secure- or __Host-, in any case, satisfies the prefix (5.7). `is_at_root`
-/// means that the path is "/" by an attribute. Pure; call from any thread.
+/// Returns true if a cookie satisfies the conditions of the prefix __Secure- or __Host- of its name (5.7). The prefix
+/// is case-insensitive. A name without such a prefix has no conditions. `is_at_root` means that a Path attribute has
+/// set the path to "/". Pure; call from any thread.
 bool nc_cookie_prefix_holds(nc_slice name, bool is_secure, bool is_host_only, bool is_at_root);
 
 /// Returns true if the bytes can be part of a cookie: no control byte, tab or semicolon. Pure; call from any thread.
 bool nc_cookie_text_is_plain(nc_slice text);
+
+/// Parses the value of an Expires attribute.
+///
+/// Years of two digits are 1970 to 2069. Returns false for an invalid date, including a day that does not exist.
+/// Otherwise sets `out` to the seconds since 1970, which are negative for earlier dates. Pure; call from any thread.
+bool nc_cookie_date_read(nc_slice text, int64_t *out);
 
 #endif

@@ -9,22 +9,25 @@
 #define NO_NAME UINT32_MAX
 #define FIRST_CAPACITY 64u
 
-typedef struct nc_name {
-    uint64_t hash[2];
-    uint32_t next; // the previous name in its chain
-} nc_name;
+typedef struct name_hash {
+    nc_hash128 hash;
+    uint32_t next; // the older name in the same chain
+} name_hash;
 
+/// A name is stored as 128 bits of SipHash-2-4 under a random key, never as text, so a name of any length takes 24
+/// bytes. A server does not know the key and cannot construct collisions. The names of an object are removed when it
+/// ends.
 struct nc_names {
-    uint64_t key[2];
+    nc_hash128 key;
     uint32_t max_names;
-    nc_name *names; // a stack with the innermost object's names on top
+    name_hash *names; // a stack; the innermost object's names are on top
     uint32_t count;
     uint32_t capacity; // a power of two; also the number of chains
     uint32_t *chains;
-    uint32_t *begins; // per open object, the index of its first name
+    uint32_t *begins; // for each open object, the index of its first name
     uint32_t depth;
     uint32_t begin_capacity;
-    nc_text text; // the current name
+    nc_text_decoder decoder; // the current name
     nc_siphash hash;
 };
 
@@ -34,7 +37,7 @@ nc_names *nc_names_new(uint32_t max_names) {
         return NULL;
     }
     nc_random source = nc_random_system();
-    if (!source.fill(source.ctx, (uint8_t *)names->key, sizeof names->key)) {
+    if (!source.fill(source.ctx, (uint8_t *)names->key.words, sizeof names->key)) {
         nc_free(names);
         return NULL;
     }
@@ -51,20 +54,20 @@ void nc_names_free(nc_names *names) {
     }
 }
 
-static uint32_t *chain_of(nc_names *names, const nc_name *name) {
-    return &names->chains[name->hash[0] & (names->capacity - 1)];
+static uint32_t *chain_of(nc_names *names, const name_hash *name) {
+    return &names->chains[name->hash.words[0] & (names->capacity - 1)];
 }
 
-/// Pops names. The name pushed last is the first of its chain, so no search is needed.
-static void drop_to(nc_names *names, uint32_t count) {
+/// Removes the newest names until `count` remain. The newest name is the first of its chain, so no search is needed.
+static void pop_to(nc_names *names, uint32_t count) {
     while (names->count > count) {
-        const nc_name *name = &names->names[--names->count];
+        const name_hash *name = &names->names[--names->count];
         *chain_of(names, name) = name->next;
     }
 }
 
 void nc_names_reset(nc_names *names) {
-    drop_to(names, 0);
+    pop_to(names, 0);
     names->depth = 0;
 }
 
@@ -83,12 +86,13 @@ bool nc_names_begin(nc_names *names) {
 }
 
 void nc_names_end(nc_names *names) {
-    drop_to(names, names->begins[--names->depth]);
+    pop_to(names, names->begins[--names->depth]);
 }
 
+/// Doubles the capacity and rebuilds the chains. The newest name of a chain is its first.
 static bool grow(nc_names *names) {
     uint32_t capacity = names->capacity == 0 ? FIRST_CAPACITY : names->capacity * 2;
-    nc_name *grown = nc_realloc(names->names, capacity * sizeof *grown);
+    name_hash *grown = nc_realloc(names->names, capacity * sizeof *grown);
     if (grown == NULL) {
         return false;
     }
@@ -109,17 +113,17 @@ static bool grow(nc_names *names) {
     return true;
 }
 
-/// Returns true if the innermost object already has this name. Names of outer objects are older, so they follow in the
-/// chain and end the search.
-static bool has_had(nc_names *names, const nc_name *name) {
+/// Returns true if the innermost object already has this name. The search ends at the first name of an outer object,
+/// because the names behind it in the chain are even older.
+static bool has_name(nc_names *names, const name_hash *name) {
     if (names->capacity == 0) {
         return false;
     }
     uint32_t begin = names->begins[names->depth - 1];
     uint32_t at = *chain_of(names, name);
     while (at != NO_NAME && at >= begin) {
-        const nc_name *other = &names->names[at];
-        if (other->hash[0] == name->hash[0] && other->hash[1] == name->hash[1]) {
+        const name_hash *other = &names->names[at];
+        if (nc_hash128_is_equal(other->hash, name->hash)) {
             return true;
         }
         at = other->next;
@@ -127,40 +131,53 @@ static bool has_had(nc_names *names, const nc_name *name) {
     return false;
 }
 
-static nc_status add(nc_names *names, nc_scan *scan, uint64_t offset) {
-    nc_name name = {0};
-    nc_siphash_end(&names->hash, name.hash);
-    if (has_had(names, &name)) {
-        nc_scan_fail(scan, NC_JSON_FAULT_DUPLICATE, offset, '"', "a name that is new");
-        return NC_ERR_BAD_JSON;
+nc_names_result nc_names_add(nc_names *names, nc_hash128 hash) {
+    name_hash name = {.hash = hash};
+    if (has_name(names, &name)) {
+        return NC_NAMES_DUPLICATE;
     }
     if (names->count == names->max_names) {
-        nc_scan_fail(scan, NC_JSON_FAULT_NAMES, offset, '"', "fewer names");
-        return NC_ERR_BAD_JSON;
+        return NC_NAMES_FULL;
     }
     if (names->count == names->capacity && !grow(names)) {
-        return NC_ERR_NO_MEMORY;
+        return NC_NAMES_NO_MEMORY;
     }
     uint32_t *chain = chain_of(names, &name);
     name.next = *chain;
     *chain = names->count;
     names->names[names->count++] = name;
-    return NC_OK;
+    return NC_NAMES_ADDED;
 }
 
-static void hash_part(void *ctx, nc_slice characters) {
+/// Adds the current name, whose text is complete. A duplicate is reported even if the limit is reached too.
+static nc_status add(nc_names *names, nc_scan *scan, uint64_t offset) {
+    switch (nc_names_add(names, nc_siphash_end(&names->hash))) {
+    case NC_NAMES_ADDED:
+        return NC_OK;
+    case NC_NAMES_NO_MEMORY:
+        return NC_ERR_NO_MEMORY;
+    case NC_NAMES_DUPLICATE:
+        nc_scan_fail(scan, NC_JSON_FAULT_DUPLICATE, offset, '"', "a unique name");
+        return NC_ERR_BAD_JSON;
+    default:
+        nc_scan_fail(scan, NC_JSON_FAULT_NAMES, offset, '"', "fewer names");
+        return NC_ERR_BAD_JSON;
+    }
+}
+
+static void hash_characters(void *ctx, nc_slice characters) {
     nc_siphash_feed(ctx, characters);
 }
 
-nc_status nc_names_check(nc_names *names, nc_scan *scan, nc_slice part, unsigned place, uint64_t offset) {
-    if ((place & NC_TEXT_FIRST) != 0) {
+nc_status nc_names_check(nc_names *names, nc_scan *scan, nc_slice part, unsigned flags, uint64_t offset) {
+    if ((flags & NC_TEXT_FIRST) != 0) {
         nc_siphash_init(&names->hash, names->key);
-        names->text = (nc_text){.keeps_halves = true};
+        names->decoder = (nc_text_decoder){.keeps_lone_surrogates = true};
     }
-    nc_text_feed(&names->text, part, hash_part, &names->hash);
-    if ((place & NC_TEXT_LAST) == 0) {
+    nc_text_decode(&names->decoder, part, hash_characters, &names->hash);
+    if ((flags & NC_TEXT_LAST) == 0) {
         return NC_OK;
     }
-    nc_text_end(&names->text, hash_part, &names->hash);
+    nc_text_decode_end(&names->decoder, hash_characters, &names->hash);
     return add(names, scan, offset);
 }

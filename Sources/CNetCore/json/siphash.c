@@ -4,6 +4,7 @@ static uint64_t rotate(uint64_t word, unsigned bits) {
     return word << bits | word >> (64 - bits);
 }
 
+/// Applies SipRound `rounds` times.
 static void mix(uint64_t v[4], unsigned rounds) {
     while (rounds-- > 0) {
         v[0] += v[1];
@@ -19,37 +20,43 @@ static void mix(uint64_t v[4], unsigned rounds) {
     }
 }
 
-static void take_word(nc_siphash *hash, uint64_t word) {
+static void add_word(nc_siphash *hash, uint64_t word) {
     hash->v[3] ^= word;
     mix(hash->v, 2);
     hash->v[0] ^= word;
 }
 
-void nc_siphash_init(nc_siphash *hash, const uint64_t key[2]) {
-    hash->v[0] = key[0] ^ UINT64_C(0x736f6d6570736575);
-    hash->v[1] = key[1] ^ UINT64_C(0x646f72616e646f6d) ^ 0xEE; // marks the longer output
-    hash->v[2] = key[0] ^ UINT64_C(0x6c7967656e657261);
-    hash->v[3] = key[1] ^ UINT64_C(0x7465646279746573);
+void nc_siphash_init(nc_siphash *hash, nc_hash128 key) {
+    hash->v[0] = key.words[0] ^ UINT64_C(0x736f6d6570736575);
+    hash->v[1] = key.words[1] ^ UINT64_C(0x646f72616e646f6d) ^ 0xEE; // 0xEE selects 128 bits of output
+    hash->v[2] = key.words[0] ^ UINT64_C(0x6c7967656e657261);
+    hash->v[3] = key.words[1] ^ UINT64_C(0x7465646279746573);
     hash->tail = 0;
     hash->length = 0;
 }
 
-void nc_siphash_feed(nc_siphash *hash, nc_slice bytes) {
-    for (size_t i = 0; i < bytes.length; i++) {
-        hash->tail |= (uint64_t)bytes.data[i] << (hash->length % 8 * 8);
-        if (++hash->length % 8 == 0) {
-            take_word(hash, hash->tail);
-            hash->tail = 0;
-        }
+void nc_siphash_feed_byte(nc_siphash *hash, uint8_t byte) {
+    hash->tail |= (uint64_t)byte << (hash->length % 8 * 8);
+    if (++hash->length % 8 == 0) {
+        add_word(hash, hash->tail);
+        hash->tail = 0;
     }
 }
 
-void nc_siphash_end(nc_siphash *hash, uint64_t out[2]) {
-    take_word(hash, hash->tail | hash->length << 56);
+void nc_siphash_feed(nc_siphash *hash, nc_slice bytes) {
+    for (size_t i = 0; i < bytes.length; i++) {
+        nc_siphash_feed_byte(hash, bytes.data[i]);
+    }
+}
+
+nc_hash128 nc_siphash_end(nc_siphash *hash) {
+    nc_hash128 result;
+    add_word(hash, hash->tail | hash->length << 56);
     hash->v[2] ^= 0xEE;
     mix(hash->v, 4);
-    out[0] = hash->v[0] ^ hash->v[1] ^ hash->v[2] ^ hash->v[3];
+    result.words[0] = hash->v[0] ^ hash->v[1] ^ hash->v[2] ^ hash->v[3];
     hash->v[1] ^= 0xDD;
     mix(hash->v, 4);
-    out[1] = hash->v[0] ^ hash->v[1] ^ hash->v[2] ^ hash->v[3];
+    result.words[1] = hash->v[0] ^ hash->v[1] ^ hash->v[2] ^ hash->v[3];
+    return result;
 }

@@ -1,18 +1,20 @@
 #include "base/alloc.h"
 #include "base/ascii.h"
 #include "base/error.h"
-#include "store/description.h"
-#include "store/key_url.h"
+#include "store/canonical_form.h"
+#include "store/key_writer.h"
 
 enum {
-    /// Up to this many values of an object, or fields, are sorted before they are written. More are sorted afterwards.
-    FEW = 16,
-    /// Maximum depth for that: each level takes a kilobyte of stack.
-    SHALLOW = 8,
+    /// An object with up to this number of values, or a head with up to this number of fields, is sorted before it is
+    /// written. A larger one is written first and sorted in the canonical form.
+    MAX_FEW = 16,
+    /// Objects below this depth are always written first and then sorted, because sorting before takes a kilobyte of
+    /// stack for each level.
+    MAX_FEW_DEPTH = 8,
 };
 
-/// Begins a container. end_container() fills in its length.
-static uint8_t *begin_container(key_writer *out, description_tag tag) {
+/// Begins a container. end_container() writes its length later.
+static uint8_t *begin_container(key_writer *out, canonical_tag tag) {
     key_put_byte(out, (uint8_t)tag);
     out->at += CONTAINER_HEAD_BYTES - 1;
     return out->at;
@@ -27,15 +29,15 @@ static void end_container(key_writer *out, uint8_t *start) {
 }
 
 /// Ends a container and puts its content into canonical order.
-static nc_status end_unordered(key_writer *out, uint8_t *start, description_tag kind, nc_error *err) {
+static nc_status end_unordered(key_writer *out, uint8_t *start, canonical_tag kind, nc_error *err) {
     end_container(out, start);
-    nc_status status = nc_description_sort(start, (size_t)(out->at - start), kind);
-    return status == NC_OK ? status : nc_error_set(err, status, 0, -1, "no memory to put values in order");
+    nc_status status = nc_canonical_form_sort(start, (size_t)(out->at - start), kind);
+    return status == NC_OK ? status : nc_error_set(err, status, 0, -1, "no memory to sort values");
 }
 
 /* --- parameters --- */
 
-static description_tag tag_of(nc_params_kind kind) {
+static canonical_tag tag_of(nc_params_kind kind) {
     return kind == NC_PARAMS_OBJECT ? TAG_OBJECT : kind == NC_PARAMS_ARRAY ? TAG_ARRAY : TAG_SET;
 }
 
@@ -78,18 +80,18 @@ static int compare_names(nc_slice a, nc_slice b) {
     return i < least ? a.data[i] - b.data[i] : (a.length > b.length) - (a.length < b.length);
 }
 
-/// Up to FEW values of an object, and their order by name.
+/// Up to MAX_FEW values of an object, and pointers to them in the order of their names.
 typedef struct few_values {
-    nc_params_item items[FEW];
-    const nc_params_item *sorted[FEW];
+    nc_params_item items[MAX_FEW];
+    const nc_params_item *sorted[MAX_FEW];
     size_t count;
 } few_values;
 
-/// Reads the values of an object, equal names in the given order. Returns false if there are more than FEW.
-static bool gather(few_values *out, const nc_params_item *object) {
+/// Reads and sorts the values of an object; equal names keep their order. Returns false if there are more than MAX_FEW.
+static bool collect_values(few_values *out, const nc_params_item *object) {
     nc_params_cursor cursor = nc_params_children(object);
     size_t count = 0;
-    while (count < FEW && nc_params_next(&cursor, &out->items[count])) {
+    while (count < MAX_FEW && nc_params_next(&cursor, &out->items[count])) {
         const nc_params_item *next = &out->items[count];
         size_t at = count++;
         while (at > 0 && compare_names(out->sorted[at - 1]->name, next->name) > 0) {
@@ -102,11 +104,11 @@ static bool gather(few_values *out, const nc_params_item *object) {
     return cursor.rest.length == 0;
 }
 
-/// Writes an object in order if it is small; `*is_small` receives whether it was.
+/// If the object has at most MAX_FEW values, sets `*is_small` and writes it in order. Otherwise writes nothing.
 static nc_status put_small_object(bool *is_small, key_writer *out, const nc_params_item *object, uint32_t depth,
                                   nc_error *err) {
     few_values values;
-    *is_small = gather(&values, object);
+    *is_small = collect_values(&values, object);
     if (!*is_small) {
         return NC_OK;
     }
@@ -123,7 +125,7 @@ static nc_status put_small_object(bool *is_small, key_writer *out, const nc_para
 }
 
 static nc_status put_container(key_writer *out, const nc_params_item *item, uint32_t depth, nc_error *err) {
-    description_tag tag = tag_of(item->kind);
+    canonical_tag tag = tag_of(item->kind);
     uint8_t *start = begin_container(out, tag);
     nc_params_cursor cursor = nc_params_children(item);
     nc_params_item child;
@@ -143,12 +145,12 @@ static nc_status put_container(key_writer *out, const nc_params_item *item, uint
     return end_unordered(out, start, tag, err);
 }
 
-/// Recursive; NC_PARAMS_MAX_DEPTH bounds the depth.
+/// The recursion is at most NC_PARAMS_MAX_DEPTH deep.
 static nc_status put_value(key_writer *out, const nc_params_item *item, uint32_t depth, nc_error *err) {
     if (item->kind < NC_PARAMS_OBJECT) {
         return put_scalar(out, item, err);
     }
-    if (item->kind == NC_PARAMS_OBJECT && depth < SHALLOW) {
+    if (item->kind == NC_PARAMS_OBJECT && depth < MAX_FEW_DEPTH) {
         bool is_small;
         nc_status status = put_small_object(&is_small, out, item, depth, err);
         if (is_small) {
@@ -180,13 +182,13 @@ static void put_field(key_writer *out, const nc_header *field) {
 
 static nc_status put_headers(key_writer *out, const nc_cache_key_parts *parts, nc_error *err) {
     uint8_t *start = begin_container(out, TAG_HEADERS);
-    if (parts->header_count > FEW) {
+    if (parts->header_count > MAX_FEW) {
         for (size_t i = 0; i < parts->header_count; i++) {
             put_field(out, &parts->headers[i]);
         }
         return end_unordered(out, start, TAG_HEADERS, err);
     }
-    const nc_header *sorted[FEW];
+    const nc_header *sorted[MAX_FEW];
     for (size_t i = 0; i < parts->header_count; i++) {
         size_t at = i;
         while (at > 0 && comes_before(&parts->headers[i], sorted[at - 1])) {
@@ -202,7 +204,8 @@ static nc_status put_headers(key_writer *out, const nc_cache_key_parts *parts, n
     return NC_OK;
 }
 
-/// Sets the top bit of each byte that is not a letter, digit or '-'. Nearly all names contain only these.
+/// Returns a word with the top bit set in each byte that is not a letter, a digit or '-'. Nearly all names consist of
+/// letters, digits and '-'.
 static inline uint64_t find_unusual(uint64_t word) {
     uint64_t low = key_lower(word) & ~KEY_TOPS;
     uint64_t is_letter = (low + KEY_ONES * (0x80 - 'a')) & ~(low + KEY_ONES * (0x7F - 'z'));
@@ -222,18 +225,20 @@ static bool is_token(nc_slice text) {
     return is_good;
 }
 
-/// Returns a value other than 0 if the bytes contain CR, LF or NUL.
+/// Returns a value other than 0 if one of the eight bytes is CR, LF or NUL.
 static inline uint64_t find_ends(uint64_t word) {
     return key_equals(word, '\r') | key_equals(word, '\n') | key_equals(word, 0);
 }
 
 static nc_status check_headers(const nc_cache_key_parts *parts, nc_error *err) {
     if (parts->header_count > NC_CACHE_KEY_MAX_HEADERS) {
-        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "more than %d fields", NC_CACHE_KEY_MAX_HEADERS);
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "the cache key has more than %d header fields",
+                            NC_CACHE_KEY_MAX_HEADERS);
     }
     for (size_t i = 0; i < parts->header_count; i++) {
         if (!is_token(parts->headers[i].name) || key_scan(parts->headers[i].value, find_ends) != 0) {
-            return nc_error_set(err, NC_ERR_BAD_HEADER, 0, (int64_t)i, "field %zu holds a forbidden character", i + 1);
+            return nc_error_set(err, NC_ERR_BAD_HEADER, 0, (int64_t)i,
+                                "header field %zu of the cache key contains a forbidden character", i + 1);
         }
     }
     return NC_OK;
@@ -241,15 +246,15 @@ static nc_status check_headers(const nc_cache_key_parts *parts, nc_error *err) {
 
 /* --- the whole --- */
 
-/// Adds a length and its overhead without overflow. A length above 32 bits makes the total too large for a canonical
-/// form.
+/// Adds the size of a text with its tag and length. A text of 4 GiB or more counts as 4 GiB, which already makes the
+/// total too large; so the total does not overflow.
 static void add_bytes(uint64_t *total, size_t length) {
     *total += (length < UINT32_MAX ? length : UINT32_MAX) + 1 + MAX_LENGTH_BYTES;
 }
 
 /// Computes the maximum size of the canonical form. Returns false if it exceeds 32 bits.
 static bool measure(size_t *out, const nc_cache_key_parts *parts) {
-    uint64_t total = DESCRIPTION_HEAD_BYTES + CONTAINER_HEAD_BYTES + sizeof "GET/";
+    uint64_t total = CANONICAL_FORM_HEAD_BYTES + CONTAINER_HEAD_BYTES + sizeof "GET/";
     add_bytes(&total, parts->method.length);
     add_bytes(&total, parts->url.length);
     add_bytes(&total, parts->body.length);
@@ -259,8 +264,8 @@ static bool measure(size_t *out, const nc_cache_key_parts *parts) {
         add_bytes(&total, parts->headers[i].value.length);
     }
     if (parts->parameters != NULL) {
-        // A node takes 16 bytes, its name and its text. Its canonical form takes less than twice that: a length, the
-        // name, a tag, a length, and the text or a number's digits.
+        // In the tree a value takes 16 bytes, its name and its text. In the canonical form it takes less than twice
+        // that: a length, the name, a tag, a length, and the text or a number's digits.
         add_bytes(&total, parts->parameters->nodes.length);
         add_bytes(&total, parts->parameters->nodes.length);
     }
@@ -277,7 +282,7 @@ static nc_status check(nc_buf *out, const nc_cache_key_parts *parts, size_t *byt
     }
     if (parts->parameters != NULL && nc_params_status(parts->parameters) != NC_OK) {
         nc_status status = nc_params_status(parts->parameters);
-        return nc_error_set(err, status, 0, -1, "the parameters are not whole: %s", nc_status_text(status));
+        return nc_error_set(err, status, 0, -1, "the parameters are incomplete: %s", nc_status_text(status));
     }
     if (parts->method.length > 0 && !is_token(parts->method)) {
         return nc_error_set(err, NC_ERR_BAD_METHOD, 0, -1, "the method is not a token");
@@ -287,13 +292,13 @@ static nc_status check(nc_buf *out, const nc_cache_key_parts *parts, size_t *byt
         return status;
     }
     if (!measure(bytes, parts)) {
-        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "the request is too large to be described");
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "the request is too large for a cache key");
     }
     return NC_OK;
 }
 
 static nc_status put_parts(key_writer *out, const nc_cache_key_parts *parts, const key_url *url, nc_error *err) {
-    const uint8_t head[DESCRIPTION_HEAD_BYTES] = {'N', 'K', NC_CACHE_KEY_VERSION};
+    const uint8_t head[CANONICAL_FORM_HEAD_BYTES] = {'N', 'K', NC_CACHE_KEY_VERSION};
     key_put_bytes(out, key_slice(head, sizeof head));
     key_put_byte(out, TAG_METHOD);
     key_put_text(out, parts->method.length > 0 ? parts->method : key_slice("GET", 3));
@@ -335,10 +340,11 @@ nc_status nc_cache_key_describe(nc_buf *out, const nc_cache_key_parts *parts, nc
     if (status != NC_OK) {
         return status;
     }
-    // A canonical host may be longer than the one in the URL.
+    // The canonical host may be longer than the host in the URL.
     bytes += url.host.data == url.written ? url.host.length : 0;
     if (nc_buf_reserve(out, bytes) != NC_OK) {
-        return nc_error_set(err, out->status, 0, -1, "the description does not fit: %s", nc_status_text(out->status));
+        return nc_error_set(err, out->status, 0, -1, "cannot store the cache key's canonical form: %s",
+                            nc_status_text(out->status));
     }
     key_writer at = {out->data + out->length};
     status = put_parts(&at, parts, &url, err);
@@ -349,9 +355,9 @@ nc_status nc_cache_key_describe(nc_buf *out, const nc_cache_key_parts *parts, nc
     return nc_error_clear(err);
 }
 
-/// Writes hex digits, four bytes at a time: spreads each half byte to eight bits and adds '0', or the offset to a
-/// letter.
-static void spell(char *out, const uint8_t *bytes) {
+/// Writes an MD5 as hex digits, four bytes at a time: spreads their half bytes to one byte each, and adds '0', or the
+/// difference to a letter.
+static void write_hex_digits(char *out, const uint8_t *bytes) {
     for (size_t i = 0; i < NC_MD5_BYTES; i += 4) {
         uint64_t word = (uint64_t)bytes[i] | (uint64_t)bytes[i + 1] << 16 | (uint64_t)bytes[i + 2] << 32 |
                         (uint64_t)bytes[i + 3] << 48;
@@ -369,11 +375,11 @@ static void spell(char *out, const uint8_t *bytes) {
 nc_status nc_cache_key_name(nc_cache_key *out, nc_digest *md5, nc_slice description, nc_error *err) {
     uint8_t bytes[NC_DIGEST_MAX_BYTES];
     if (nc_digest_kind_of(md5) != NC_DIGEST_MD5) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the digest is not MD5");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the digest of a cache key must be MD5");
     }
     nc_status status = nc_digest_of(bytes, md5, description, err);
     if (status == NC_OK) {
-        spell(out->text, bytes);
+        write_hex_digits(out->text, bytes);
     }
     return status;
 }

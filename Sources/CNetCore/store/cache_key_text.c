@@ -1,15 +1,15 @@
 #include "base/error.h"
 #include "base/utf8.h"
-#include "store/description.h"
+#include "store/canonical_form.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/// A reader of a canonical form: the remaining bytes and the depth.
+/// The state of reading a canonical form.
 typedef struct reader {
     nc_slice rest;
     uint32_t depth;
-    /// True after a violation of the layout; nothing more is read.
+    /// True after the first violation of the layout. Reading then stops.
     bool has_failed;
 } reader;
 
@@ -39,7 +39,7 @@ static nc_slice take(reader *in, size_t length) {
 
 static nc_slice take_text(reader *in) {
     uint32_t length = 0;
-    size_t prefix = in->has_failed ? 0 : nc_description_length(&length, in->rest);
+    size_t prefix = in->has_failed ? 0 : nc_canonical_form_length(&length, in->rest);
     if (prefix == 0) {
         fail(in);
         return nc_slice_make(NULL, 0);
@@ -61,8 +61,8 @@ static void put(nc_buf *out, const char *text) {
     nc_buf_append(out, nc_slice_of(text));
 }
 
-/// Quotes as in JSON. Bytes that are not UTF-8, and C1 controls, are written as \x and two digits, which is not JSON
-/// and so cannot be mistaken for text.
+/// Writes a text quoted as in JSON. Bytes that are not UTF-8, and C1 control characters, are written as \x and two
+/// digits. JSON has no such escape, so they cannot be confused with text.
 static void put_quoted(nc_buf *out, nc_slice text) {
     char escaped[8];
     nc_buf_append_byte(out, '"');
@@ -96,7 +96,7 @@ static void put_hex(nc_buf *out, nc_slice bytes) {
 
 static void explain_value(nc_buf *out, reader *in);
 
-static void explain_container(nc_buf *out, reader *in, description_tag tag) {
+static void explain_container(nc_buf *out, reader *in, canonical_tag tag) {
     const char *ends = tag == TAG_OBJECT ? "{}" : tag == TAG_ARRAY ? "[]" : "()";
     reader inner = {.rest = take_content(in), .depth = in->depth + 1};
     inner.has_failed = in->has_failed || inner.depth > NC_PARAMS_MAX_DEPTH;
@@ -119,7 +119,7 @@ static void explain_container(nc_buf *out, reader *in, description_tag tag) {
 }
 
 static void explain_value(nc_buf *out, reader *in) {
-    description_tag tag = (description_tag)take_byte(in);
+    canonical_tag tag = (canonical_tag)take_byte(in);
     switch (tag) {
     case TAG_NULL:
         put(out, "null");
@@ -162,7 +162,7 @@ static void explain_headers(nc_buf *out, reader *in) {
     in->has_failed = inner.has_failed;
 }
 
-/// Writes text as text, and other bytes in hexadecimal.
+/// Writes the body as quoted text if it is UTF-8, otherwise in hexadecimal.
 static void put_body(nc_buf *out, nc_slice bytes) {
     char length[32];
     (void)snprintf(length, sizeof length, "%zu bytes ", bytes.length);
@@ -174,7 +174,7 @@ static void put_body(nc_buf *out, nc_slice bytes) {
     }
 }
 
-static void explain_part(nc_buf *out, reader *in, description_tag tag) {
+static void explain_part(nc_buf *out, reader *in, canonical_tag tag) {
     switch (tag) {
     case TAG_METHOD:
         put(out, "method      ");
@@ -205,14 +205,14 @@ static void explain_part(nc_buf *out, reader *in, description_tag tag) {
     put(out, "\n");
 }
 
-/// Reads the parts in their order: each at most once, method and URL always.
+/// Reads the parts of a request in their fixed order. Method and URL must be present.
 static void explain_parts(nc_buf *out, reader *in) {
     static const uint8_t order[] = {TAG_METHOD, TAG_URL, TAG_HEADERS, TAG_PARAMETERS, TAG_BODY, TAG_SCOPE};
     for (size_t i = 0; i < sizeof order && !in->has_failed; i++) {
         bool is_next = in->rest.length > 0 && in->rest.data[0] == order[i];
         if (is_next) {
             (void)take_byte(in);
-            explain_part(out, in, (description_tag)order[i]);
+            explain_part(out, in, (canonical_tag)order[i]);
         } else if (i < 2) {
             fail(in);
         }
@@ -226,16 +226,17 @@ nc_status nc_cache_key_explain(nc_buf *out, nc_slice description, nc_error *err)
     if (out == NULL || (description.data == NULL && description.length > 0)) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a buffer or slice is NULL");
     }
-    if (description.length < DESCRIPTION_HEAD_BYTES || memcmp(description.data, "NK", 2) != 0) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, 0, "the bytes are no description of a request");
+    if (description.length < CANONICAL_FORM_HEAD_BYTES || memcmp(description.data, "NK", 2) != 0) {
+        return nc_error_set(err, NC_ERR_USAGE, 0, 0, "the bytes are not the canonical form of a request");
     }
     if (description.data[2] != NC_CACHE_KEY_VERSION) {
-        return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, 2, "the description is of version %u, not %u",
-                            description.data[2], NC_CACHE_KEY_VERSION);
+        return nc_error_set(err, NC_ERR_UNSUPPORTED, 0, 2,
+                            "the canonical form has version %u, but version %u is required", description.data[2],
+                            NC_CACHE_KEY_VERSION);
     }
     size_t length_before = out->length;
     reader in = {.rest = description};
-    (void)take(&in, DESCRIPTION_HEAD_BYTES);
+    (void)take(&in, CANONICAL_FORM_HEAD_BYTES);
     explain_parts(out, &in);
     nc_status status = in.has_failed ? NC_ERR_USAGE : out->status;
     if (status == NC_OK) {
@@ -243,6 +244,6 @@ nc_status nc_cache_key_explain(nc_buf *out, nc_slice description, nc_error *err)
     }
     out->length = length_before;
     size_t at = description.length - in.rest.length;
-    return in.has_failed ? nc_error_set(err, status, 0, (int64_t)at, "the description breaks off or is malformed")
-                         : nc_error_set(err, status, 0, -1, "the text does not fit: %s", nc_status_text(status));
+    return in.has_failed ? nc_error_set(err, status, 0, (int64_t)at, "the canonical form is incomplete or malformed")
+                         : nc_error_set(err, status, 0, -1, "cannot store the text: %s", nc_status_text(status));
 }

@@ -1,6 +1,7 @@
 #include "store/format.h"
 
 #include "base/error.h"
+#include "store/checksum.h"
 
 #include <string.h>
 
@@ -21,7 +22,7 @@ enum {
     FLAG_SEALED = 1,
 };
 
-/// Larger than any disk. Sums of lengths below it do not overflow.
+/// Larger than any disk, and small enough that sums of lengths do not overflow.
 #define MAX_BODY_BYTES (UINT64_C(1) << 60)
 
 static const uint8_t magic[8] = {0x89, 'N', 'K', 'S', '\r', '\n', 0x1A, '\n'};
@@ -46,7 +47,8 @@ nc_status nc_entry_head_init(nc_entry_head *out, const nc_store_draft *draft, in
     }
     if (draft->key.length > NC_STORE_MAX_KEY_BYTES || draft->host.length > NC_STORE_MAX_METADATA_BYTES ||
         draft->tags.length > NC_STORE_MAX_METADATA_BYTES || draft->metadata.length > NC_STORE_MAX_METADATA_BYTES) {
-        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "a key, host, tags or metadata is over its limit");
+        return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1,
+                            "the key, host, tags or metadata of a cache entry exceed their size limit");
     }
     *out = (nc_entry_head){
         .key_bytes = (uint32_t)draft->key.length,
@@ -83,7 +85,7 @@ static void check_of(uint8_t out[NC_CHECKSUM_BYTES], const uint8_t *header, nc_s
     nc_checksum_finish(out, &sum);
 }
 
-void nc_entry_head_seal_off(uint8_t header[NC_ENTRY_HEADER_BYTES], nc_slice texts) {
+void nc_entry_head_write_checksum(uint8_t header[NC_ENTRY_HEADER_BYTES], nc_slice texts) {
     check_of(header + NC_ENTRY_CHECKED_BYTES, header, texts);
 }
 

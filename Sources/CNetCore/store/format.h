@@ -1,4 +1,5 @@
-/// The format of an entry's file: a header of fixed length, the texts (key, host, tags, metadata), the body.
+/// The format of an entry's file. It consists of a header of fixed length, the texts (key, host, tags, metadata) and
+/// the body.
 ///
 /// Numbers are little-endian:
 ///
@@ -8,9 +9,10 @@
 ///      16  lengths of key, host, tags and metadata, 4 each         96  zeros, 16
 ///     112  checksum of the header up to here and of the stored texts, 16
 ///
-/// In a sealed entry, a tag follows the texts and each piece of NC_ENTRY_PIECE_BYTES of the body.
-#ifndef NETCORE_PRIVATE_STORE_FORMAT_H
-#define NETCORE_PRIVATE_STORE_FORMAT_H
+/// In a sealed (encrypted) entry, an authentication tag follows the texts and each piece of NC_ENTRY_PIECE_BYTES of the
+/// body. "Stored" means as it is in the file, that is, sealed. Header and texts together are the front of the file.
+#ifndef NETCORE_PRIVATE_FORMAT_H
+#define NETCORE_PRIVATE_FORMAT_H
 
 #include "store/checksum.h"
 
@@ -19,7 +21,7 @@
 
 enum {
     NC_ENTRY_HEADER_BYTES = 128,
-    /// The bytes that the header's checksum covers and that sealed texts authenticate.
+    /// The part of the header that the checksum covers and that is the associated data of sealed texts.
     NC_ENTRY_CHECKED_BYTES = 112,
     NC_ENTRY_VERSION = 1,
     NC_ENTRY_SALT_BYTES = 16,
@@ -43,15 +45,16 @@ typedef struct nc_entry_head {
     uint8_t body_check[NC_CHECKSUM_BYTES];
 } nc_entry_head;
 
-/// Checks a draft's lengths, and fills the head from them and the time. NC_OK, NC_ERR_USAGE, NC_ERR_TOO_LARGE.
+/// Checks the lengths of a draft's texts, and fills `out` from the draft. Returns NC_OK, NC_ERR_USAGE,
+/// NC_ERR_TOO_LARGE.
 NC_NODISCARD nc_status nc_entry_head_init(nc_entry_head *out, const nc_store_draft *draft, int64_t now_ms,
                                           nc_error *err);
 /// Writes the header up to its checksum.
 void nc_entry_head_write(uint8_t out[NC_ENTRY_CHECKED_BYTES], const nc_entry_head *head);
-/// Writes the checksum of a header and of the stored texts.
-void nc_entry_head_seal_off(uint8_t header[NC_ENTRY_HEADER_BYTES], nc_slice texts);
-/// Reads a header without verifying its checksum. Returns false if no version of NetKit wrote it. On success the sum of
-/// the lengths does not overflow.
+/// Computes the checksum of the header and of the stored texts, and writes it to the end of the header.
+void nc_entry_head_write_checksum(uint8_t header[NC_ENTRY_HEADER_BYTES], nc_slice texts);
+/// Parses a header without verifying its checksum. Returns false if it is not a header of this version, or if a length
+/// is out of range. On success the sum of the lengths does not overflow.
 NC_NODISCARD bool nc_entry_head_read(nc_entry_head *out, const uint8_t header[NC_ENTRY_HEADER_BYTES]);
 /// Returns true if header and stored texts match their checksum.
 NC_NODISCARD bool nc_entry_head_is_whole(const uint8_t header[NC_ENTRY_HEADER_BYTES], nc_slice texts);
@@ -65,10 +68,11 @@ uint64_t nc_entry_stored_body_bytes(const nc_entry_head *head);
 /// Returns the size of the file.
 uint64_t nc_entry_file_bytes(const nc_entry_head *head);
 
-/// Returns true if the entry has expired. An entry with a lifetime and a creation time in the future has also expired.
+/// Returns true if the entry has expired. An entry with a lifetime has also expired if its creation time is in the
+/// future.
 NC_NODISCARD bool nc_entry_is_expired(const nc_entry_head *head, int64_t now_ms);
 
-/// Fills `out` with slices of unsealed texts. The body stays empty; `found` is NC_STORE_HIT.
+/// Fills `out` for a hit. Its slices point into `texts`, which must be unsealed; the body stays empty.
 void nc_entry_describe(nc_store_entry *out, const nc_entry_head *head, const uint8_t *texts);
 
 #endif

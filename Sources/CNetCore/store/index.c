@@ -13,8 +13,8 @@ static uint64_t word_of(const uint8_t *bytes) {
     return word;
 }
 
-/// Mixes both halves of a product of two seeded words. The digest alone is not enough: keys whose digests share some
-/// bits are easy to find.
+/// Returns the hash bucket of a digest: mixes both halves of a product of its two words with the seed. The digest
+/// itself is not a sufficient hash, because it is easy to find keys whose digests share some bits.
 static uint32_t bucket_of(const nc_index *index, const uint8_t id[NC_STORE_ID_BYTES]) {
     uint64_t a = word_of(id) ^ index->seed[0];
     uint64_t b = word_of(id + 8) ^ index->seed[1];
@@ -57,7 +57,7 @@ void nc_index_deinit(nc_index *index) {
     *index = (nc_index){.seed = {index->seed[0], index->seed[1]}};
 }
 
-static void hash_again(nc_index *index) {
+static void rebuild_buckets(nc_index *index) {
     memset(index->buckets, 0, index->bucket_count * sizeof *index->buckets);
     for (uint32_t number = index->records[0].newer; number != 0; number = index->records[number].newer) {
         nc_record *record = &index->records[number];
@@ -86,12 +86,12 @@ bool nc_index_reserve(nc_index *index) {
     index->records = records;
     uint32_t *buckets = nc_realloc(index->buckets, capacity * sizeof *buckets);
     if (buckets == NULL) {
-        return false; // more records than the count are harmless
+        return false; // `capacity` stays, so the larger array of records does no harm
     }
     index->buckets = buckets;
     index->bucket_count = capacity;
     index->capacity = capacity;
-    hash_again(index);
+    rebuild_buckets(index);
     return true;
 }
 
@@ -161,11 +161,11 @@ bool nc_index_remove(nc_index *index, const nc_store_name *name) {
         return false;
     }
     uint32_t number = number_of(index, record);
-    uint32_t *place = &index->buckets[bucket_of(index, name->id)];
-    while (*place != number) {
-        place = &index->records[*place].next;
+    uint32_t *link = &index->buckets[bucket_of(index, name->id)];
+    while (*link != number) {
+        link = &index->records[*link].next;
     }
-    *place = record->next;
+    *link = record->next;
     unlink_record(index, record);
     index->bytes -= record->file_bytes;
     index->record_count--;
@@ -180,28 +180,28 @@ nc_record *nc_index_oldest(const nc_index *index) {
 
 /* --- order --- */
 
-typedef struct moment {
+typedef struct use_time {
     int64_t used_at_ms;
     uint32_t number;
-    uint32_t place; // position among records of the same time
-} moment;
+    uint32_t link; // rank among records with the same time
+} use_time;
 
 static int compare(const void *a, const void *b) {
-    const moment *left = a;
-    const moment *right = b;
+    const use_time *left = a;
+    const use_time *right = b;
     if (left->used_at_ms != right->used_at_ms) {
         return left->used_at_ms < right->used_at_ms ? -1 : 1;
     }
-    return left->place < right->place ? -1 : left->place > right->place;
+    return left->link < right->link ? -1 : left->link > right->link;
 }
 
 static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/// Collects the times of the records in both indexes. Not every use is recorded with a time. A record's use is at least
-/// as late as that of every record before it in the order of `before`.
-static uint32_t collect_known(moment *moments, const nc_index *index, const nc_index *before) {
+/// Collects the times of the records that are in both indexes. A use may change the order in `before` without a new
+/// time (see nc_store_record_use()). So a record's time is raised to that of the records before it.
+static uint32_t collect_known(use_time *use_times, const nc_index *index, const nc_index *before) {
     uint32_t count = 0;
     int64_t used_at_ms = INT64_MIN;
     if (before->record_count == 0) {
@@ -212,7 +212,7 @@ static uint32_t collect_known(moment *moments, const nc_index *index, const nc_i
         const nc_record *record = nc_index_find(index, &known->name);
         used_at_ms = later(used_at_ms, known->used_at_ms);
         if (record != NULL) {
-            moments[count] = (moment){later(used_at_ms, record->used_at_ms), number_of(index, record), count};
+            use_times[count] = (use_time){later(used_at_ms, record->used_at_ms), number_of(index, record), count};
             count++;
         }
     }
@@ -223,24 +223,24 @@ bool nc_index_sort(nc_index *index, const nc_index *before) {
     if (index->record_count < 2) {
         return true;
     }
-    moment *moments = nc_alloc(index->record_count * sizeof *moments);
-    if (moments == NULL) {
+    use_time *use_times = nc_alloc(index->record_count * sizeof *use_times);
+    if (use_times == NULL) {
         return false;
     }
-    uint32_t count = collect_known(moments, index, before);
+    uint32_t count = collect_known(use_times, index, before);
     for (uint32_t number = index->records[0].newer; number != 0; number = index->records[number].newer) {
         const nc_record *record = &index->records[number];
         if (nc_index_find(before, &record->name) == NULL) {
-            moments[count] = (moment){record->used_at_ms, number, count};
+            use_times[count] = (use_time){record->used_at_ms, number, count};
             count++;
         }
     }
-    qsort(moments, count, sizeof *moments, compare);
+    qsort(use_times, count, sizeof *use_times, compare);
     index->records[0].newer = 0;
     index->records[0].older = 0;
     for (uint32_t i = 0; i < count; i++) {
-        link_as_newest(index, moments[i].number);
+        link_as_newest(index, use_times[i].number);
     }
-    nc_free(moments);
+    nc_free(use_times);
     return true;
 }

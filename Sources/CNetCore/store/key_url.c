@@ -1,12 +1,12 @@
-#include "store/key_url.h"
+#include "store/key_writer.h"
 
 #include "base/ascii.h"
 #include "base/error.h"
 
 #include <netcore/url.h>
 
-/// Sets the top bit of each control character, space and DEL. Every other byte below 0x80 carries into its top bit; a
-/// byte from 0x80 affects only itself.
+/// Returns a word with the top bit set in each byte that is a control character, a space or DEL. The additions make
+/// every other byte below 0x80 carry into its own top bit; bytes do not affect each other.
 static inline uint64_t find_controls(uint64_t word) {
     uint64_t low = word & ~KEY_TOPS;
     uint64_t is_above = (low + KEY_ONES * (0x80 - 0x21)) | word;
@@ -14,7 +14,7 @@ static inline uint64_t find_controls(uint64_t word) {
     return ~(is_above & is_other) & KEY_TOPS;
 }
 
-/// Normalizes a port: ":0443" becomes ":443". Omits the scheme's default port and a lone ":".
+/// Returns the canonical digits of a port: "0443" becomes "443". Empty for the scheme's default port.
 static nc_slice canonical_port(nc_slice scheme, nc_slice digits) {
     bool is_secure = scheme.length == 5;
     while (digits.length > 1 && digits.data[0] == '0') {
@@ -39,43 +39,22 @@ static bool is_number(nc_slice digits) {
     return true;
 }
 
-/// Cuts off the authority that begins at `start`, and splits host and port if it is valid; otherwise all of it is the
-/// host. Returns its end.
-static size_t cut_authority(key_url *out, nc_slice url, size_t start, bool is_web) {
-    size_t host = start;
-    size_t colon = 0;
-    size_t colons = 0;
-    size_t end = start;
-    for (; end < url.length; end++) {
-        uint8_t c = url.data[end];
-        if (c == '/' || c == '?' || c == '#') {
-            break;
-        }
-        if (c == '@') {
-            host = end + 1;
-            colons = 0;
-        } else if (c == ':') {
-            colon = end;
-            colons++;
-        }
+/// Sets host and port. Without a valid port all of the text is the host.
+static void take_host(key_url *out, const nc_url_parts *parts, bool is_web) {
+    bool is_valid = parts->has_port && parts->host.length > 0 && is_number(parts->port);
+    nc_slice digits = is_valid ? parts->port : key_slice(NULL, 0);
+    out->userinfo = key_slice(parts->authority.data, parts->has_userinfo ? parts->userinfo.length + 1 : 0);
+    out->port = is_web ? canonical_port(out->scheme, digits) : digits;
+    out->has_port = is_valid && (!is_web || out->port.length > 0);
+    out->host = parts->host;
+    if (parts->has_port && !is_valid) {
+        out->host.length += 1 + parts->port.length;
     }
-    out->userinfo = key_slice(url.data + start, host - start);
-    out->host = key_slice(url.data + host, end - host);
-    out->port = key_slice(NULL, 0);
-    out->has_port = false;
-    bool is_literal = colons > 1 && url.data[host] == '[' && url.data[colon - 1] == ']';
-    nc_slice digits = key_slice(url.data + colon + 1, end - colon - 1);
-    if ((colons == 1 || is_literal) && colon > host && is_number(digits)) {
-        out->port = is_web ? canonical_port(out->scheme, digits) : digits;
-        out->has_port = !is_web || out->port.length > 0;
-        out->host.length = colon - host;
-    }
-    return end;
 }
 
-/// Returns true if the canonical form of a host can differ from its lower-case text: an address, an international or
-/// percent-encoded name, or a trailing dot.
-static bool is_rare(nc_slice host) {
+/// Returns true if the canonical form of a host may differ from its lower-case text. That is so for an address, an
+/// international or percent-encoded name, and a trailing dot.
+static bool needs_canonical_form(nc_slice host) {
     size_t label = 0; // start of the last label
     for (size_t i = 0; i < host.length; i++) {
         uint8_t c = host.data[i];
@@ -87,8 +66,8 @@ static bool is_rare(nc_slice host) {
     return label == host.length || nc_ascii_is_digit(host.data[label]);
 }
 
-/// Replaces the host by its canonical form, so that all spellings of a host have one key. Text that is not a host
-/// stays: no request can be sent to it.
+/// Replaces the host by its canonical form, so that all spellings of a host give the same key. If the text is not a
+/// valid host, it stays; no request can be sent to it.
 static nc_status canonicalize_host(key_url *out, nc_error *err) {
     nc_buf host = nc_buf_init(sizeof out->written);
     nc_status status = nc_url_canonical_host(&host, out->host, err);
@@ -109,14 +88,10 @@ static nc_status canonicalize_host(key_url *out, nc_error *err) {
 }
 
 nc_status nc_key_url_cut(key_url *out, nc_slice url, nc_error *err) {
-    size_t colon = 0;
-    while (colon < url.length && url.data[colon] != ':') {
-        colon++;
-    }
-    out->scheme = key_slice(url.data, colon);
+    nc_url_parts parts = nc_url_split(url);
+    out->scheme = parts.scheme;
     bool is_web = is_web_scheme(out->scheme);
-    size_t start = colon + 3;
-    if (url.length < start || memcmp(url.data + colon, "://", 3) != 0 || colon == 0) {
+    if (parts.scheme.length == 0 || !parts.has_authority) {
         return nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the URL has no scheme and host");
     }
     if (key_scan(url, find_controls) != 0) {
@@ -127,14 +102,16 @@ nc_status nc_key_url_cut(key_url *out, nc_slice url, nc_error *err) {
         return nc_error_set(err, NC_ERR_BAD_URL, 0, (int64_t)at, "unexpected byte 0x%02x at byte %zu of the URL",
                             url.data[at], at);
     }
-    size_t end = cut_authority(out, url, start, is_web);
-    if (out->host.length == 0 || out->host.data[0] == ':') {
-        return nc_error_set(err, NC_ERR_BAD_URL, 0, (int64_t)start, "the URL names no host");
+    size_t start = parts.scheme.length + 3;
+    if (parts.host.length == 0) {
+        return nc_error_set(err, NC_ERR_BAD_URL, 0, (int64_t)start, "the URL has no host");
     }
-    const uint8_t *fragment = end < url.length ? memchr(url.data + end, '#', url.length - end) : NULL;
-    out->rest = key_slice(url.data + end, (fragment == NULL ? url.length : (size_t)(fragment - url.data)) - end);
+    take_host(out, &parts, is_web);
+    size_t end = start + parts.authority.length;
+    size_t fragment = parts.has_fragment ? parts.fragment.length + 1 : 0;
+    out->rest = key_slice(url.data + end, url.length - end - fragment);
     out->needs_slash = is_web && (out->rest.length == 0 || out->rest.data[0] != '/');
-    return is_web && is_rare(out->host) ? canonicalize_host(out, err) : NC_OK;
+    return is_web && needs_canonical_form(out->host) ? canonicalize_host(out, err) : NC_OK;
 }
 
 void nc_key_url_put(key_writer *out, const key_url *url) {
@@ -144,7 +121,7 @@ void nc_key_url_put(key_writer *out, const key_url *url) {
     key_put_bytes(out, key_slice("://", 3));
     key_put_bytes(out, url->userinfo);
     if (url->host.data == url->written) {
-        key_put_bytes(out, url->host); // the zone of an address has upper and lower case
+        key_put_bytes(out, url->host); // not lowered: upper and lower case differ in the zone of an address
     } else {
         key_put_lowered(out, url->host);
     }

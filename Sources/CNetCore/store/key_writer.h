@@ -1,4 +1,4 @@
-/// Writes the pieces of a canonical form to a buffer of sufficient size; short pieces take a few instructions each.
+/// Writes the pieces of a canonical form to a buffer that is large enough. A short piece takes only a few instructions.
 #ifndef NETCORE_PRIVATE_KEY_WRITER_H
 #define NETCORE_PRIVATE_KEY_WRITER_H
 
@@ -14,7 +14,7 @@ typedef struct key_writer {
     uint8_t *at;
 } key_writer;
 
-/// Inlined nc_slice_make().
+/// nc_slice_make(), always inlined.
 static inline nc_slice key_slice(const void *data, size_t length) {
     return (nc_slice){data, length};
 }
@@ -46,8 +46,8 @@ static inline void key_store_short(uint8_t *to, uint64_t word, size_t length) {
     memcpy(to + length - 4, &tail, sizeof tail);
 }
 
-/// Calls `test` for each eight bytes of a text and ORs the results. The last eight may overlap the previous ones. In a
-/// text below four bytes each byte is repeated eight times.
+/// Calls `test` with each eight bytes of a text, and returns the results combined by OR. The last eight bytes may
+/// overlap the previous ones. In a text below four bytes, each byte is tested alone, repeated eight times.
 static inline __attribute__((always_inline)) uint64_t key_scan(nc_slice text, uint64_t (*test)(uint64_t word)) {
     uint64_t found = 0;
     if (text.length >= 8) {
@@ -69,7 +69,7 @@ static inline void key_put_byte(key_writer *out, uint8_t byte) {
     *out->at++ = byte;
 }
 
-/// Most pieces are so short that a call of memcpy(3) would cost more.
+/// Appends bytes. Most pieces are so short that a call of memcpy(3) would take longer.
 static inline void key_put_bytes(key_writer *out, nc_slice bytes) {
     size_t length = bytes.length;
     uint8_t *to = out->at;
@@ -130,10 +130,37 @@ static inline void key_put_lowered(key_writer *out, nc_slice text) {
     }
 }
 
-/// Sets the top bit of bytes that equal `byte`; reliable only as an answer to whether there is one.
+/// Returns a word other than 0 exactly if one of the eight bytes equals `byte`. Which bits are set is not reliable.
 static inline uint64_t key_equals(uint64_t word, uint8_t byte) {
     uint64_t other = word ^ (KEY_ONES * byte);
     return (other - KEY_ONES) & ~other & KEY_TOPS;
 }
+
+/* --- key_url.c: the canonical form of a URL --- */
+
+/// The longest canonical host, including brackets.
+enum { KEY_HOST_BYTES = 256 };
+
+/// The pieces of a URL in the order in which they are written. The fragment is omitted.
+typedef struct key_url {
+    nc_slice scheme;
+    nc_slice userinfo;
+    nc_slice host;
+    nc_slice port; // without its colon
+    nc_slice rest; // path and query
+    bool has_port;
+    bool needs_slash;
+    uint8_t written[KEY_HOST_BYTES]; // the canonical host, if it is not the text in the URL
+} key_url;
+
+/// Splits a URL. The pieces point into it; the host may point into `out`, which must then not be moved.
+///
+/// Returns NC_OK; NC_ERR_BAD_URL if the URL has no scheme or host, or contains a control character or space;
+/// NC_ERR_NO_MEMORY.
+NC_NODISCARD nc_status nc_key_url_cut(key_url *out, nc_slice url, nc_error *err);
+
+/// Writes the length of the canonical URL, and the URL. At most that is the size of the URL, of a length and of a
+/// slash, plus the size of the host if it is in `written`.
+void nc_key_url_put(key_writer *out, const key_url *url);
 
 #endif

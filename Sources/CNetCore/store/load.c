@@ -1,18 +1,21 @@
 #include "base/error.h"
-#include "store/state.h"
+#include "digest/seal.h"
+#include "store/checksum.h"
+#include "store/format.h"
+#include "store/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-/// Size of the first read of a file of unknown length. It covers most fronts and many whole entries.
+/// Size of the first read of a file whose length is unknown. Most fronts fit, and many whole entries.
 #define FIRST_READ_BYTES 4096u
 
 /// The state of one load.
 typedef struct load {
     nc_loading *out;
     nc_store *store;
-    const nc_wanted *wanted;
+    const nc_load_request *wanted;
     nc_buf *room;
     nc_error *err;
     char name[NC_ENTRY_NAME_BYTES];
@@ -23,11 +26,11 @@ static nc_status fail_read(const load *at, int code) {
 }
 
 static nc_status fail_room(const load *at, nc_status status) {
-    return nc_error_set(at->err, status, 0, -1, "'%s/%s' does not fit: %s", at->store->path, at->name,
+    return nc_error_set(at->err, status, 0, -1, "cannot load '%s/%s': %s", at->store->path, at->name,
                         nc_status_text(status));
 }
 
-/// Reads until the buffer holds `length` bytes or the file ends.
+/// Reads until the buffer has `length` bytes or the file ends.
 static nc_status read_up_to(load *at, size_t length) {
     nc_buf *room = at->room;
     if (length > room->max_bytes) {
@@ -44,7 +47,8 @@ static nc_status read_up_to(load *at, size_t length) {
     return NC_OK;
 }
 
-/// Makes one read that should return the whole file. Sets `what` to NC_LOADED_DAMAGED if the file cannot be read.
+/// Makes the first read, which usually returns the whole file. If the name is not that of a readable file, sets `what`
+/// to NC_LOADED_DAMAGED.
 static nc_status read_first(load *at) {
     nc_buf *room = at->room;
     uint64_t length = FIRST_READ_BYTES;
@@ -72,7 +76,8 @@ static nc_status read_first(load *at) {
     return got < NC_ENTRY_HEADER_BYTES && got != 0 ? read_up_to(at, NC_ENTRY_HEADER_BYTES) : NC_OK;
 }
 
-/// Reads the bytes that the header announces, if they agree with the file's length.
+/// Reads the remaining bytes that are wanted. If the file does not have the length that the header requires, sets
+/// `what` to NC_LOADED_DAMAGED.
 static nc_status read_announced(load *at) {
     nc_loading *out = at->out;
     struct stat info;
@@ -101,7 +106,7 @@ static nc_status read_announced(load *at) {
 }
 
 /// Unseals the texts if they are sealed.
-static nc_status open_texts(load *at) {
+static nc_status unseal_texts(load *at) {
     nc_loading *out = at->out;
     uint8_t *header = at->room->data;
     uint8_t *texts = header + NC_ENTRY_HEADER_BYTES;
@@ -128,13 +133,14 @@ static nc_status open_texts(load *at) {
     return status;
 }
 
-bool nc_store_open_piece(nc_cipher *cipher, uint8_t *bytes, size_t length, uint64_t number) {
+bool nc_store_unseal_piece(nc_cipher *cipher, uint8_t *bytes, size_t length, uint64_t number) {
     nc_piece piece = {number, {NULL, 0}, bytes, length, bytes + length};
     return nc_cipher_run(cipher, &piece, NULL) == NC_OK;
 }
 
-/// Verifies the body in the buffer. Unseals a sealed body piece by piece and closes the gaps.
-static void open_body(load *at) {
+/// Verifies the body in the buffer. Unseals a sealed body piece by piece, and moves the pieces together over their
+/// tags.
+static void unseal_body(load *at) {
     nc_loading *out = at->out;
     uint8_t *stored = at->room->data + nc_entry_front_bytes(&out->head);
     uint64_t stored_bytes = nc_entry_stored_body_bytes(&out->head);
@@ -150,7 +156,7 @@ static void open_body(load *at) {
     uint64_t number = 1;
     for (uint64_t left = out->head.is_sealed ? out->head.body_bytes : 0; left != 0; number++) {
         size_t length = left < NC_ENTRY_PIECE_BYTES ? (size_t)left : NC_ENTRY_PIECE_BYTES;
-        if (!nc_store_open_piece(out->cipher, stored, length, number)) {
+        if (!nc_store_unseal_piece(out->cipher, stored, length, number)) {
             out->what = NC_LOADED_DAMAGED;
             return;
         }
@@ -161,7 +167,7 @@ static void open_body(load *at) {
     }
 }
 
-static nc_status judge(load *at) {
+static nc_status classify(load *at) {
     nc_loading *out = at->out;
     const uint8_t *header = at->room->data;
     if (at->room->length < NC_ENTRY_HEADER_BYTES || !nc_entry_head_read(&out->head, header)) {
@@ -178,7 +184,7 @@ static nc_status judge(load *at) {
         out->what = NC_LOADED_DAMAGED;
         return NC_OK;
     }
-    status = open_texts(at);
+    status = unseal_texts(at);
     if (status != NC_OK || out->what != NC_LOADED_HIT) {
         return status;
     }
@@ -188,12 +194,12 @@ static nc_status judge(load *at) {
     } else if (nc_entry_is_expired(&out->head, nc_store_now_ms(at->store))) {
         out->what = NC_LOADED_EXPIRED;
     } else if (at->wanted->whole) {
-        open_body(at);
+        unseal_body(at);
     }
     return NC_OK;
 }
 
-nc_status nc_store_load(nc_loading *out, nc_store *store, const nc_wanted *wanted, nc_buf *room, nc_error *err) {
+nc_status nc_store_load(nc_loading *out, nc_store *store, const nc_load_request *wanted, nc_buf *room, nc_error *err) {
     load at = {out, store, wanted, room, err, ""};
     nc_entry_name_format(at.name, wanted->name);
     nc_buf_reset(room);
@@ -205,7 +211,7 @@ nc_status nc_store_load(nc_loading *out, nc_store *store, const nc_wanted *wante
     }
     nc_status status = read_first(&at);
     if (status == NC_OK && out->what == NC_LOADED_HIT) {
-        status = judge(&at);
+        status = classify(&at);
     }
     if (status != NC_OK) {
         nc_loading_end(out, store);
@@ -214,11 +220,8 @@ nc_status nc_store_load(nc_loading *out, nc_store *store, const nc_wanted *wante
 }
 
 void nc_loading_end(nc_loading *loading, const nc_store *store) {
-    if (loading->fd >= 0) {
-        (void)store->files.close(store->files.ctx, loading->fd);
-    }
+    nc_store_close_descriptor(store, &loading->fd);
     nc_cipher_free(loading->cipher);
-    loading->fd = -1;
     loading->cipher = NULL;
 }
 
@@ -236,7 +239,7 @@ nc_status nc_store_check_body(nc_loading *loading, const nc_store *store, uint8_
         }
         nc_checksum_update(&sum, nc_slice_make(room, (size_t)got));
         if ((size_t)got != stored ||
-            (loading->head.is_sealed && !nc_store_open_piece(loading->cipher, room, length, number))) {
+            (loading->head.is_sealed && !nc_store_unseal_piece(loading->cipher, room, length, number))) {
             loading->what = NC_LOADED_DAMAGED;
             return NC_OK;
         }

@@ -1,9 +1,12 @@
 #include "base/error.h"
-#include "store/state.h"
+#include "digest/seal.h"
+#include "store/format.h"
+#include "store/index.h"
+#include "store/internal.h"
 
 #include <errno.h>
 
-nc_status nc_store_locate(nc_places *out, nc_store *store, nc_slice key, nc_error *err) {
+nc_status nc_store_locate(nc_store_candidates *out, nc_store *store, nc_slice key, nc_error *err) {
     nc_status status = NC_OK;
     if (key.length == 0) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the key is empty");
@@ -23,9 +26,9 @@ nc_status nc_store_locate(nc_places *out, nc_store *store, nc_slice key, nc_erro
     return status;
 }
 
-/// Returns true if the name still refers to the opened file. Called under the mutex, so that no put of this store
-/// intervenes. A put of another process can intervene, and its entry is then lost.
-static bool is_still_there(const nc_store *store, const char *name, int fd) {
+/// Returns true if the name still refers to the opened file. Called under the mutex, so that no put of this store can
+/// replace the file before it is removed. A put of another process can, and its entry is then lost.
+static bool is_same_file(const nc_store *store, const char *name, int fd) {
     struct stat seen;
     struct stat now;
     if (nc_store_status_at(store, name, &now) != 0) {
@@ -54,8 +57,8 @@ void nc_store_sweep(nc_store *store, const nc_store_name *name, const nc_loading
     char text[NC_ENTRY_NAME_BYTES];
     nc_entry_name_format(text, name);
     pthread_mutex_lock(&store->mutex);
-    if (is_still_there(store, text, loading->fd)) {
-        // A file that cannot be removed is dropped from the index, and the next lookup finds it damaged again.
+    if (is_same_file(store, text, loading->fd)) {
+        // If the file cannot be removed, it is still removed from the index, and the next lookup handles it again.
         (void)nc_store_unlink(store, text);
         (void)nc_index_remove(&store->index, name);
         store->changes_since_scan++;
@@ -74,35 +77,35 @@ static void forget(nc_store *store, const nc_store_name *name) {
     pthread_mutex_unlock(&store->mutex);
 }
 
-/// Combines the results of a key's slots when none is a hit: damaged or expired takes precedence over absent.
-static nc_loaded worse(nc_loaded so_far, nc_loaded now) {
+/// Combines the results of a key's slots if none is a hit: damaged and expired take precedence over absent.
+static nc_loaded more_specific(nc_loaded so_far, nc_loaded now) {
     return now == NC_LOADED_DAMAGED || now == NC_LOADED_EXPIRED ? now : so_far;
 }
 
-nc_status nc_store_find(nc_loading *out, nc_places *places, nc_store *store, nc_wanted wanted, nc_buf *room,
-                        nc_error *err) {
+nc_status nc_store_find(nc_loading *out, nc_store_candidates *candidates, nc_store *store, nc_load_request wanted,
+                        nc_buf *room, nc_error *err) {
     nc_loaded what = NC_LOADED_ABSENT;
     bool may_follow = true;
     for (uint8_t slot = 0; slot < NC_STORE_SLOTS; slot++) {
-        bool is_known = places->file_bytes[slot] != UINT64_MAX;
-        // Entries of other processes are not in the index. The first slot is always tried, and the next one if this
-        // slot has another key.
+        bool is_known = candidates->file_bytes[slot] != UINT64_MAX;
+        // The index may lack entries of other processes. So the first slot is always tried, and after a slot with
+        // another key also the next one.
         if (!is_known && !may_follow) {
             continue;
         }
-        places->name.slot = slot;
-        wanted.name = &places->name;
-        wanted.expected_bytes = is_known ? places->file_bytes[slot] : 0;
+        candidates->name.slot = slot;
+        wanted.name = &candidates->name;
+        wanted.expected_bytes = is_known ? candidates->file_bytes[slot] : 0;
         nc_status status = nc_store_load(out, store, &wanted, room, err);
         if (status != NC_OK || out->what == NC_LOADED_HIT) {
             return status;
         }
         if (out->what == NC_LOADED_DAMAGED || out->what == NC_LOADED_EXPIRED) {
-            nc_store_sweep(store, &places->name, out);
+            nc_store_sweep(store, &candidates->name, out);
         } else if (out->what == NC_LOADED_ABSENT && is_known) {
-            forget(store, &places->name);
+            forget(store, &candidates->name);
         }
-        what = worse(what, out->what);
+        what = more_specific(what, out->what);
         may_follow = out->what == NC_LOADED_OTHER_KEY || out->what == NC_LOADED_LOCKED;
         nc_loading_end(out, store);
     }
@@ -110,30 +113,30 @@ nc_status nc_store_find(nc_loading *out, nc_places *places, nc_store *store, nc_
     return NC_OK;
 }
 
-/// Returns true if another use may be written to its file now. Called under the mutex.
-static bool take_note(nc_store *store, int64_t now_ms) {
+/// Takes one credit for writing a use to a file. Returns false if there is none. Called under the mutex.
+static bool take_use_credit(nc_store *store, int64_t now_ms) {
     int64_t added = 0;
-    // A clock that was set back grants nothing and restarts the interval.
-    if (now_ms < store->noted_at_ms) {
-        store->noted_at_ms = now_ms;
+    // If the clock was set back, no credit is added, and the interval starts again.
+    if (now_ms < store->credited_at_ms) {
+        store->credited_at_ms = now_ms;
     } else {
-        added = (int64_t)(((uint64_t)now_ms - (uint64_t)store->noted_at_ms) / NC_STORE_NOTE_STEP_MS);
+        added = (int64_t)(((uint64_t)now_ms - (uint64_t)store->credited_at_ms) / NC_STORE_USE_CREDIT_STEP_MS);
     }
-    if (added >= NC_STORE_MAX_NOTES - store->notes) {
-        store->notes = NC_STORE_MAX_NOTES;
-        store->noted_at_ms = now_ms;
+    if (added >= NC_STORE_MAX_USE_CREDITS - store->use_credits) {
+        store->use_credits = NC_STORE_MAX_USE_CREDITS;
+        store->credited_at_ms = now_ms;
     } else {
-        store->notes += added;
-        store->noted_at_ms += added * NC_STORE_NOTE_STEP_MS;
+        store->use_credits += added;
+        store->credited_at_ms += added * NC_STORE_USE_CREDIT_STEP_MS;
     }
-    if (store->notes == 0) {
+    if (store->use_credits == 0) {
         return false;
     }
-    store->notes--;
+    store->use_credits--;
     return true;
 }
 
-void nc_store_note_use(nc_store *store, const nc_store_name *name, const nc_loading *loading) {
+void nc_store_record_use(nc_store *store, const nc_store_name *name, const nc_loading *loading) {
     int64_t now_ms = nc_store_now_ms(store);
     bool is_due = true;
     pthread_mutex_lock(&store->mutex);
@@ -141,7 +144,7 @@ void nc_store_note_use(nc_store *store, const nc_store_name *name, const nc_load
     if (record != NULL) {
         uint64_t apart_ms = now_ms > record->used_at_ms ? (uint64_t)now_ms - (uint64_t)record->used_at_ms
                                                         : (uint64_t)record->used_at_ms - (uint64_t)now_ms;
-        is_due = apart_ms >= NC_STORE_USE_STEP_MS && take_note(store, now_ms);
+        is_due = apart_ms >= NC_STORE_USE_STEP_MS && take_use_credit(store, now_ms);
         nc_index_use(&store->index, record, is_due ? now_ms : record->used_at_ms);
     } else if (nc_index_reserve(&store->index)) {
         nc_index_set(&store->index, name, nc_entry_file_bytes(&loading->head), now_ms);
@@ -149,7 +152,7 @@ void nc_store_note_use(nc_store *store, const nc_store_name *name, const nc_load
     store->stats.hits++;
     pthread_mutex_unlock(&store->mutex);
     if (is_due) {
-        // A failure is ignored: the entry then seems older than it is.
+        // A failure is ignored. The entry then seems to have been used less recently.
         (void)store->files.set_time(store->files.ctx, loading->fd, store->clock.realtime_ns(store->clock.ctx));
     }
 }

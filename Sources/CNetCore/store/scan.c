@@ -1,19 +1,21 @@
 #include "base/alloc.h"
 #include "base/error.h"
-#include "store/state.h"
+#include "store/index.h"
+#include "store/internal.h"
 
 #include <errno.h>
 #include <string.h>
 
 enum {
-    /// This many files above the limit are sorted before the oldest are removed.
-    SLACK_ENTRIES = 65536,
-    /// Minimum number of own changes before the directory is read for changes of other processes.
+    /// A scan indexes up to this number of files above the limit, so that the oldest ones are evicted. Further files
+    /// are removed regardless of their age.
+    MAX_SURPLUS_ENTRIES = 65536,
+    /// The number of own changes after which a scan for changes of other processes can be due.
     MIN_CHANGES = 64,
-    /// Without locks, an untouched temporary file of this age is abandoned.
+    /// On a system without locks, a temporary file that was not changed for this time is taken for abandoned.
     LEFTOVER_AGE_MS = 3600000,
-    /// Maximum difference between the clocks of processes that share a directory.
-    CLOCKS_APART_MS = 86400000,
+    /// The largest expected difference between the clocks of processes that share a directory.
+    MAX_CLOCK_SKEW_MS = 86400000,
 };
 
 /// The state of one scan of the directory.
@@ -36,11 +38,12 @@ static int64_t changed_at_ms(const struct stat *info) {
     return (int64_t)changed->tv_sec * 1000 + (int64_t)changed->tv_nsec / 1000000;
 }
 
-/// Returns the last use of an entry by its file's time. Times in the future are limited: otherwise an entry written
-/// under a fast clock would stay the newest, and newer entries would be evicted before it.
+/// Returns the time of an entry's last use, which is its file's modification time. A time far in the future counts as
+/// the oldest: otherwise an entry that was written under a wrong clock would stay the newest, and newer entries would
+/// be evicted before it.
 static int64_t used_at_ms_of(const scan *at, const struct stat *info) {
     int64_t used_at_ms = changed_at_ms(info);
-    return used_at_ms > at->now_ms + CLOCKS_APART_MS ? INT64_MIN : used_at_ms;
+    return used_at_ms > at->now_ms + MAX_CLOCK_SKEW_MS ? INT64_MIN : used_at_ms;
 }
 
 static bool fail(scan *at, int code, const char *name) {
@@ -61,7 +64,8 @@ static bool visit_entry(scan *at, const char *text, const nc_store_name *name) {
         store->stats.damaged++;
         return true;
     }
-    if (file_bytes > store->max_entry_bytes || at->fresh.record_count >= (uint64_t)store->max_entries + SLACK_ENTRIES) {
+    if (file_bytes > store->max_entry_bytes ||
+        at->fresh.record_count >= (uint64_t)store->max_entries + MAX_SURPLUS_ENTRIES) {
         (void)nc_store_unlink(store, text);
         store->stats.evictions++;
         return true;
@@ -95,9 +99,9 @@ static bool visit(void *ctx, const char *text) {
     if (nc_entry_name_parse(&name, text)) {
         return visit_entry(at, text, &name);
     }
-    if (nc_part_name_parse(&instance, text)) {
+    if (nc_temp_name_parse(&instance, text)) {
         if (is_left_over(at->store, text, instance)) {
-            // A file that cannot be removed stays until the next scan.
+            // If the file cannot be removed, the next scan tries again.
             at->leftovers += nc_store_unlink(at->store, text) == 0;
         }
     } else if (strcmp(text, NC_STORE_LOCK_NAME) != 0 && strcmp(text, NC_STORE_TAG_NAME) != 0) {
@@ -155,7 +159,7 @@ void nc_store_make_room(nc_store *store) {
         nc_record *oldest = nc_index_oldest(index);
         nc_entry_name_format(text, &oldest->name);
         if (nc_store_unlink(store, text) != 0) {
-            // The next eviction then starts with another entry.
+            // The file cannot be removed: make it the newest, so that the next eviction starts with another entry.
             nc_index_use(index, oldest, oldest->used_at_ms);
             break;
         }
@@ -167,8 +171,8 @@ void nc_store_make_room(nc_store *store) {
 
 void nc_store_scan_if_shared(nc_store *store) {
     pthread_mutex_lock(&store->mutex);
-    // Due after changes of an eighth of the entries, so that a scan costs each change at most eight files. Large
-    // entries can change an eighth of the bytes in few changes, which are counted as well.
+    // A scan is due after changes of an eighth of the entries, so that its cost is at most eight files for each change.
+    // It is also due after changes of an eighth of the bytes, which a few large entries can reach.
     bool is_due =
         store->bytes_since_scan >= store->max_bytes / 8 ||
         (store->changes_since_scan >= MIN_CHANGES && store->changes_since_scan >= store->index.record_count / 8);
@@ -177,7 +181,7 @@ void nc_store_scan_if_shared(nc_store *store) {
         store->bytes_since_scan = 0;
         if (nc_store_is_shared(store)) {
             scan at = {.store = store, .fresh = {.seed = {store->index.seed[0], store->index.seed[1]}}};
-            // The index stays as it is if the directory cannot be read.
+            // If the directory cannot be read, the index stays unchanged.
             (void)scan_now(&at);
         }
     }

@@ -1,6 +1,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
-#include "store/state.h"
+#include "digest/seal.h"
+#include "store/format.h"
+#include "store/index.h"
+#include "store/internal.h"
 
 #include <string.h>
 
@@ -14,7 +17,7 @@ static bool has_valid_options(const nc_store_options *options) {
            options->durability <= NC_STORE_DURABILITY_FULL && options->max_entries <= UINT32_MAX / 8;
 }
 
-/// Copies the path without trailing slashes: with one, a symbolic link would be followed.
+/// Copies the path without trailing slashes. With a trailing slash, open(2) would follow a symbolic link.
 static bool copy_path(nc_store *store, const char *directory) {
     size_t length = strlen(directory);
     while (length > 1 && directory[length - 1] == '/') {
@@ -45,7 +48,8 @@ static nc_status init(nc_store *store, const nc_store_options *options, nc_error
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a store");
     }
     if (!store->random.fill(store->random.ctx, (uint8_t *)store->index.seed, sizeof store->index.seed)) {
-        return nc_error_set(err, NC_ERR_FILE, 0, -1, "no random bytes for a table");
+        return nc_error_set(err, NC_ERR_FILE, 0, -1,
+                            "the system's random generator failed: cannot create a hash table");
     }
     nc_status status = nc_digest_new(&store->md5, NC_DIGEST_MD5, err);
     if (status == NC_OK && options->seal_key != NULL) {
@@ -56,7 +60,7 @@ static nc_status init(nc_store *store, const nc_store_options *options, nc_error
 
 static nc_status open_store(nc_store *store, nc_error *err) {
     uint64_t foreign = 0;
-    nc_status status = nc_store_open_place(store, err);
+    nc_status status = nc_store_open_directory(store, err);
     if (status == NC_OK) {
         status = nc_store_scan(store, NULL, &foreign, err);
     }
@@ -68,7 +72,8 @@ static nc_status open_store(nc_store *store, nc_error *err) {
 
 nc_status nc_store_new(nc_store **out, const nc_store_options *options, nc_error *err) {
     if (out == NULL || !has_valid_options(options)) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a store needs a directory, and limits in their ranges");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1,
+                            "the directory of the store is missing, or a limit is out of range");
     }
     nc_store *store = nc_alloc_zeroed(1, sizeof *store);
     if (store == NULL) {
@@ -78,14 +83,14 @@ nc_status nc_store_new(nc_store **out, const nc_store_options *options, nc_error
         nc_free(store);
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a mutex");
     }
-    if (pthread_mutex_init(&store->place_mutex, NULL) != 0) {
+    if (pthread_mutex_init(&store->directory_mutex, NULL) != 0) {
         pthread_mutex_destroy(&store->mutex);
         nc_free(store);
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a mutex");
     }
     store->directory_fd = -1;
     store->lock_fd = -1;
-    atomic_init(&store->part_number, 0);
+    atomic_init(&store->temp_file_number, 0);
     nc_status status = init(store, options, err);
     if (status == NC_OK) {
         status = open_store(store, err);
@@ -103,17 +108,13 @@ void nc_store_free(nc_store *store) {
         return;
     }
     // Closing the descriptor releases the lock.
-    if (store->lock_fd >= 0) {
-        (void)store->files.close(store->files.ctx, store->lock_fd);
-    }
-    if (store->directory_fd >= 0) {
-        (void)store->files.close(store->files.ctx, store->directory_fd);
-    }
+    nc_store_close_descriptor(store, &store->lock_fd);
+    nc_store_close_descriptor(store, &store->directory_fd);
     nc_index_deinit(&store->index);
     nc_digest_free(store->md5);
     nc_seal_free(store->seal);
     nc_free(store->path);
-    pthread_mutex_destroy(&store->place_mutex);
+    pthread_mutex_destroy(&store->directory_mutex);
     pthread_mutex_destroy(&store->mutex);
     nc_free(store);
 }
@@ -141,25 +142,27 @@ nc_status nc_store_miss(nc_store_entry *out, nc_store *store, nc_loaded what, nc
     return nc_error_clear(err);
 }
 
-static nc_status find_whole(nc_loading *loading, nc_places *places, nc_store *store, nc_slice key, nc_buf *room,
-                            nc_error *err) {
-    nc_status status = nc_store_locate(places, store, key, err);
-    return status == NC_OK ? nc_store_find(loading, places, store, (nc_wanted){.key = key, .whole = true}, room, err)
-                           : status;
+static nc_status find_whole(nc_loading *loading, nc_store_candidates *candidates, nc_store *store, nc_slice key,
+                            nc_buf *room, nc_error *err) {
+    nc_status status = nc_store_locate(candidates, store, key, err);
+    return status == NC_OK
+               ? nc_store_find(loading, candidates, store, (nc_load_request){.key = key, .whole = true}, room, err)
+               : status;
 }
 
 nc_status nc_store_get(nc_store_entry *out, nc_store *store, nc_slice key, nc_buf *room, nc_error *err) {
     if (out == NULL || store == NULL || room == NULL) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a look-up needs a store and room");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the store, the entry or the buffer is NULL");
     }
-    nc_places places;
+    nc_store_candidates candidates;
     nc_loading loading;
-    nc_status status = find_whole(&loading, &places, store, key, room, err);
-    // Another process may have recreated a removed directory and stored entries in it. A failure is a miss.
+    nc_status status = find_whole(&loading, &candidates, store, key, room, err);
+    // If the directory was removed, another process may have created it again and put the entry there. A failure to
+    // open it counts as a miss.
     if (status == NC_OK && loading.what == NC_LOADED_ABSENT && nc_store_is_removed(store) &&
-        nc_store_revive(store, NULL) == NC_OK) {
+        nc_store_recreate_directory(store, NULL) == NC_OK) {
         nc_loading_end(&loading, store);
-        status = find_whole(&loading, &places, store, key, room, err);
+        status = find_whole(&loading, &candidates, store, key, room, err);
     }
     if (status != NC_OK) {
         return status;
@@ -167,7 +170,7 @@ nc_status nc_store_get(nc_store_entry *out, nc_store *store, nc_slice key, nc_bu
     if (loading.what != NC_LOADED_HIT) {
         return nc_store_miss(out, store, loading.what, err);
     }
-    nc_store_note_use(store, &places.name, &loading);
+    nc_store_record_use(store, &candidates.name, &loading);
     nc_entry_describe(out, &loading.head, room->data + NC_ENTRY_HEADER_BYTES);
     out->body = nc_slice_make(room->data + nc_entry_front_bytes(&loading.head), (size_t)loading.head.body_bytes);
     nc_loading_end(&loading, store);
@@ -176,14 +179,14 @@ nc_status nc_store_get(nc_store_entry *out, nc_store *store, nc_slice key, nc_bu
 
 nc_status nc_store_remove(uint64_t *removed, nc_store *store, nc_slice key, nc_error *err) {
     if (store == NULL) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "there is no store");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the store is NULL");
     }
-    nc_places places;
+    nc_store_candidates candidates;
     nc_loading loading = {.fd = -1};
     nc_buf room = nc_buf_init(SIZE_MAX / 2);
-    nc_status status = nc_store_locate(&places, store, key, err);
+    nc_status status = nc_store_locate(&candidates, store, key, err);
     if (status == NC_OK) {
-        status = nc_store_find(&loading, &places, store, (nc_wanted){.key = key}, &room, err);
+        status = nc_store_find(&loading, &candidates, store, (nc_load_request){.key = key}, &room, err);
     }
     nc_buf_deinit(&room);
     if (status != NC_OK) {
@@ -191,7 +194,7 @@ nc_status nc_store_remove(uint64_t *removed, nc_store *store, nc_slice key, nc_e
     }
     bool is_there = loading.what == NC_LOADED_HIT;
     nc_loading_end(&loading, store);
-    int code = is_there ? nc_store_discard(store, &places.name) : 0;
+    int code = is_there ? nc_store_discard(store, &candidates.name) : 0;
     if (code == 0 && is_there) {
         code = nc_store_sync_directory(store);
     }

@@ -1,13 +1,14 @@
 #include "base/alloc.h"
 #include "base/error.h"
-#include "store/state.h"
+#include "store/format.h"
+#include "store/internal.h"
 
 #include <string.h>
 
-/// The state of a walk over all entries.
+/// The state of an iteration over all entries.
 typedef struct walk {
     nc_store *store;
-    /// Receives each file; returns false to end the walk. `entry` is NULL unless the file is a hit.
+    /// Called for each file; returning false ends the iteration. `entry` is NULL unless the file is a hit.
     bool (*visit)(struct walk *at, const nc_store_name *name, nc_loading *loading, const nc_store_entry *entry);
     bool checks_bodies;
     nc_status status; // set by `visit`
@@ -20,8 +21,8 @@ typedef struct walk {
     nc_store_report report;
 } walk;
 
-/// Copies the names of all entries, so that no lock is held while they are visited. Scans first, to include entries of
-/// other processes.
+/// Scans the directory, to include entries of other processes. Then copies the names of all entries, so that no lock is
+/// held while the files are visited.
 static nc_status copy_names(nc_store_name **out, size_t *count, walk *at) {
     nc_store *store = at->store;
     nc_status status = nc_store_scan(store, &at->report.leftovers, &at->report.foreign, at->err);
@@ -46,11 +47,11 @@ static nc_status copy_names(nc_store_name **out, size_t *count, walk *at) {
     return NC_OK;
 }
 
-/// Loads one file and visits it. Removes damaged and expired files.
-static nc_status visit_file(walk *at, const nc_store_name *name, nc_buf *room, uint8_t *piece, bool *goes_on) {
+/// Loads one file and calls `visit` for it. Removes the file if it is damaged or expired.
+static nc_status visit_file(walk *at, const nc_store_name *name, nc_buf *room, uint8_t *piece, bool *should_continue) {
     nc_loading loading;
     nc_store_entry entry;
-    nc_status status = nc_store_load(&loading, at->store, &(nc_wanted){.name = name}, room, at->err);
+    nc_status status = nc_store_load(&loading, at->store, &(nc_load_request){.name = name}, room, at->err);
     if (status == NC_OK && loading.what == NC_LOADED_HIT && at->checks_bodies) {
         status = nc_store_check_body(&loading, at->store, piece, at->err);
     }
@@ -62,7 +63,7 @@ static nc_status visit_file(walk *at, const nc_store_name *name, nc_buf *room, u
         if (is_hit) {
             nc_entry_describe(&entry, &loading.head, room->data + NC_ENTRY_HEADER_BYTES);
         }
-        *goes_on = at->visit(at, name, &loading, is_hit ? &entry : NULL);
+        *should_continue = at->visit(at, name, &loading, is_hit ? &entry : NULL);
         status = at->status;
     }
     nc_loading_end(&loading, at->store);
@@ -77,11 +78,13 @@ static nc_status run(walk *at) {
     nc_status status = copy_names(&names, &count, at);
     if (status == NC_OK && at->checks_bodies) {
         piece = nc_alloc(NC_ENTRY_PIECE_BYTES + NC_ENTRY_TAG_BYTES);
-        status = piece == NULL ? nc_error_set(at->err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a piece") : NC_OK;
+        status = piece == NULL
+                     ? nc_error_set(at->err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a piece of a cache entry")
+                     : NC_OK;
     }
-    bool goes_on = true;
-    for (size_t i = 0; i < count && status == NC_OK && goes_on; i++) {
-        status = visit_file(at, &names[i], &room, piece, &goes_on);
+    bool should_continue = true;
+    for (size_t i = 0; i < count && status == NC_OK && should_continue; i++) {
+        status = visit_file(at, &names[i], &room, piece, &should_continue);
     }
     nc_buf_deinit(&room);
     nc_free(piece);
@@ -99,7 +102,7 @@ static bool show(walk *at, const nc_store_name *name, nc_loading *loading, const
 
 nc_status nc_store_list(nc_store *store, nc_store_entry_fn visit, void *ctx, nc_error *err) {
     if (store == NULL || visit == NULL) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a list needs a store and somebody to show it to");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the store or the callback is NULL");
     }
     walk at = {.store = store, .visit = show, .err = err, .caller = visit, .caller_ctx = ctx};
     return run(&at);
@@ -139,13 +142,13 @@ static bool count(walk *at, const nc_store_name *name, nc_loading *loading, cons
 
 nc_status nc_store_verify(nc_store_report *out, nc_store *store, nc_error *err) {
     if (out == NULL || store == NULL) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a verification needs a store and a report");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the store or the report is NULL");
     }
     uint64_t damaged_before = nc_store_figures(store).damaged;
     walk at = {.store = store, .visit = count, .err = err, .checks_bodies = true};
     nc_status status = run(&at);
     if (status == NC_OK) {
-        // The scan removed files that are not entries before the walk.
+        // The scan before the iteration has already removed some damaged files; they are in the store's figures only.
         uint64_t damaged = nc_store_figures(store).damaged - damaged_before;
         at.report.damaged = damaged > at.report.damaged ? damaged : at.report.damaged;
         *out = at.report;
@@ -185,7 +188,7 @@ static bool remove_wanted(walk *at, const nc_store_name *name, nc_loading *loadi
     return remove_file(at, name);
 }
 
-/// Ends a removal. Entries that were removed before a failure stay removed.
+/// Completes a removal. Entries that were removed before a failure stay removed.
 static nc_status end_removal(uint64_t *removed, walk *at, nc_status status) {
     if (status == NC_OK && at->removed != 0) {
         int code = nc_store_sync_directory(at->store);
@@ -199,7 +202,7 @@ static nc_status end_removal(uint64_t *removed, walk *at, nc_status status) {
 
 static nc_status remove_matching(uint64_t *removed, nc_store *store, nc_slice wanted, bool wants_host, nc_error *err) {
     if (store == NULL || wanted.length == 0) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a removal needs a store, and a tag or host that is not empty");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the store is NULL, or the tag or host is empty");
     }
     walk at = {.store = store, .visit = remove_wanted, .err = err, .wanted = wanted, .wants_host = wants_host};
     return end_removal(removed, &at, run(&at));
@@ -215,7 +218,7 @@ nc_status nc_store_remove_host(uint64_t *removed, nc_store *store, nc_slice host
 
 nc_status nc_store_remove_all(uint64_t *removed, nc_store *store, nc_error *err) {
     if (store == NULL) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "there is no store");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the store is NULL");
     }
     walk at = {.store = store, .err = err};
     nc_store_name *names = NULL;

@@ -1,21 +1,24 @@
 #include "base/alloc.h"
 #include "base/error.h"
-#include "store/state.h"
+#include "digest/seal.h"
+#include "store/checksum.h"
+#include "store/format.h"
+#include "store/internal.h"
 
 #include <errno.h>
 #include <string.h>
 
 enum {
-    /// Up to this size, copying the body after the header costs less than a second system call.
+    /// Up to this size, copying the body behind the front takes less time than a second system call.
     ONE_WRITE_BYTES = 32768,
     BUFFER_BYTES = NC_ENTRY_PIECE_BYTES + NC_ENTRY_TAG_BYTES,
 };
 
 struct nc_store_writer {
     nc_store *store;
-    nc_store_part part;
+    nc_store_temp_file temp_file;
     nc_entry_head head;
-    nc_buf front; // header and texts, with room for a tag
+    nc_buf front; // header and texts, with space for a tag
     nc_cipher *cipher;
     nc_checksum sum;
     uint8_t *buffer; // one piece and its tag
@@ -32,11 +35,12 @@ static nc_status check_share(const nc_store *store, const nc_entry_head *head, n
     if (file_bytes <= store->max_entry_bytes) {
         return NC_OK;
     }
-    return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "an entry of %llu bytes is over its share of %llu",
+    return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1,
+                        "a cache entry of %llu bytes exceeds the limit of %llu bytes for one entry",
                         (unsigned long long)file_bytes, (unsigned long long)store->max_entry_bytes);
 }
 
-/// Reserves space for the header, the texts and `more_bytes`.
+/// Starts the front of a file: an empty header and the texts. Reserves space for `more_bytes` behind it.
 static nc_status begin_front(nc_buf *out, const nc_entry_head *head, const nc_store_draft *draft, size_t more_bytes,
                              nc_error *err) {
     uint8_t header[NC_ENTRY_HEADER_BYTES] = {0};
@@ -55,50 +59,52 @@ static nc_status begin_front(nc_buf *out, const nc_entry_head *head, const nc_st
 static void finish_front(nc_buf *front, const nc_entry_head *head) {
     nc_entry_head_write(front->data, head);
     size_t stored_texts = nc_entry_front_bytes(head) - NC_ENTRY_HEADER_BYTES;
-    nc_entry_head_seal_off(front->data, nc_slice_make(front->data + NC_ENTRY_HEADER_BYTES, stored_texts));
+    nc_entry_head_write_checksum(front->data, nc_slice_make(front->data + NC_ENTRY_HEADER_BYTES, stored_texts));
 }
 
 /* --- bodies in memory --- */
 
-static nc_status write_part(nc_store_part *part, nc_store *store, nc_buf *front, nc_slice body, nc_error *err) {
+static nc_status write_part(nc_store_temp_file *temp_file, nc_store *store, nc_buf *front, nc_slice body,
+                            nc_error *err) {
     bool is_one_write = body.length <= ONE_WRITE_BYTES;
     if (is_one_write) {
-        nc_buf_append(front, body); // There is room.
+        nc_buf_append(front, body); // the space is reserved
     }
-    int code = nc_store_write(store, part->fd, nc_buf_slice(front));
+    int code = nc_store_write(store, temp_file->fd, nc_buf_slice(front));
     if (code == 0 && !is_one_write) {
-        code = nc_store_write(store, part->fd, body);
+        code = nc_store_write(store, temp_file->fd, body);
     }
     if (code == 0) {
-        return nc_store_part_close(part, store, err);
+        return nc_store_temp_file_close(temp_file, store, err);
     }
-    nc_store_part_drop(part, store);
+    nc_store_temp_file_drop(temp_file, store);
     return nc_store_fail(store, err, code, NULL, "written");
 }
 
 static nc_status put_plain(nc_store *store, nc_entry_head *head, const nc_store_draft *draft, nc_slice body,
                            nc_error *err) {
     nc_buf front;
-    nc_store_part part;
+    nc_store_temp_file temp_file;
     nc_checksum sum = nc_checksum_init();
     nc_checksum_update(&sum, body);
     nc_checksum_finish(head->body_check, &sum);
     nc_status status = begin_front(&front, head, draft, body.length <= ONE_WRITE_BYTES ? body.length : 0, err);
     if (status == NC_OK) {
         finish_front(&front, head);
-        status = nc_store_part_open(&part, store, err);
+        status = nc_store_temp_file_open(&temp_file, store, err);
     }
     if (status == NC_OK) {
-        status = write_part(&part, store, &front, body, err);
+        status = write_part(&temp_file, store, &front, body, err);
     }
     if (status == NC_OK) {
-        status = nc_store_part_commit(&part, store, draft->key, nc_entry_file_bytes(head), err);
+        status = nc_store_temp_file_commit(&temp_file, store, draft->key, nc_entry_file_bytes(head), err);
     }
     nc_buf_deinit(&front);
     return status;
 }
 
-/// Seals the pieces in a separate buffer, because the caller's body must not change.
+/// Puts a sealed entry by means of a writer, which copies each piece before it seals it: the caller's body must not
+/// change.
 static nc_status put_sealed(nc_store *store, const nc_store_draft *draft, nc_slice body, nc_error *err) {
     nc_store_writer *writer = NULL;
     nc_status status = nc_store_writer_new(&writer, store, draft, err);
@@ -127,18 +133,20 @@ static nc_status put(nc_store *store, const nc_store_draft *draft, nc_slice body
     return head.is_sealed ? put_sealed(store, draft, body, err) : put_plain(store, &head, draft, body, err);
 }
 
-/// Returns true if another try can succeed, because the directory was removed and has been recreated.
-static bool is_revived(nc_store *store, nc_status status, nc_error *failure) {
-    return status == NC_ERR_FILE && failure->native_code == ENOENT && nc_store_revive(store, failure) == NC_OK;
+/// Returns true if the operation failed because the directory was removed, and the directory has been created again.
+/// The caller then tries again.
+static bool is_recreated(nc_store *store, nc_status status, nc_error *failure) {
+    return status == NC_ERR_FILE && failure->native_code == ENOENT &&
+           nc_store_recreate_directory(store, failure) == NC_OK;
 }
 
 nc_status nc_store_put(nc_store *store, const nc_store_draft *draft, nc_slice body, nc_error *err) {
     nc_error failure;
     if (store == NULL || draft == NULL) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a put needs a store and a draft");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the store or the draft is NULL");
     }
     nc_status status = put(store, draft, body, &failure);
-    if (is_revived(store, status, &failure)) {
+    if (is_recreated(store, status, &failure)) {
         status = put(store, draft, body, &failure);
     }
     if (err != NULL) {
@@ -158,16 +166,16 @@ static nc_status begin_sealing(nc_store_writer *writer, nc_error *err) {
     head->is_sealed = true;
     memcpy(head->key_id, nc_seal_id(store->seal), sizeof head->key_id);
     if (!store->random.fill(store->random.ctx, head->salt, sizeof head->salt)) {
-        return nc_error_set(err, NC_ERR_FILE, 0, -1, "no random bytes for a salt");
+        return nc_error_set(err, NC_ERR_FILE, 0, -1, "the system's random generator failed: cannot create a salt");
     }
     return nc_cipher_new(&writer->cipher, store->seal, nc_slice_make(head->salt, sizeof head->salt), true, err);
 }
 
 static nc_status open_part(nc_store_writer *writer, nc_error *err) {
     nc_error failure;
-    nc_status status = nc_store_part_open(&writer->part, writer->store, &failure);
-    if (is_revived(writer->store, status, &failure)) {
-        status = nc_store_part_open(&writer->part, writer->store, &failure);
+    nc_status status = nc_store_temp_file_open(&writer->temp_file, writer->store, &failure);
+    if (is_recreated(writer->store, status, &failure)) {
+        status = nc_store_temp_file_open(&writer->temp_file, writer->store, &failure);
     }
     if (status != NC_OK && err != NULL) {
         *err = failure;
@@ -199,14 +207,14 @@ static nc_status begin_writing(nc_store_writer *writer, const nc_store_draft *dr
 
 nc_status nc_store_writer_new(nc_store_writer **out, nc_store *store, const nc_store_draft *draft, nc_error *err) {
     if (out == NULL || store == NULL || draft == NULL) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a writer needs a store and a draft");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the writer, the store or the draft is NULL");
     }
     nc_store_writer *writer = nc_alloc_zeroed(1, sizeof *writer);
     if (writer == NULL) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for an entry");
     }
     writer->store = store;
-    writer->part.fd = -1;
+    writer->temp_file.fd = -1;
     writer->sum = nc_checksum_init();
     nc_status status = begin_writing(writer, draft, err);
     if (status != NC_OK) {
@@ -219,12 +227,12 @@ nc_status nc_store_writer_new(nc_store_writer **out, nc_store *store, const nc_s
 
 static nc_status write_stored(nc_store_writer *writer, nc_slice stored, nc_error *err) {
     nc_checksum_update(&writer->sum, stored);
-    int code = nc_store_write_at(writer->store, writer->part.fd, stored, writer->offset);
+    int code = nc_store_write_at(writer->store, writer->temp_file.fd, stored, writer->offset);
     writer->offset += stored.length;
     return code == 0 ? NC_OK : nc_store_fail(writer->store, err, code, NULL, "written");
 }
 
-/// Writes the buffer: a whole piece, or the last one.
+/// Writes the piece in the buffer, sealed if the store has a key.
 static nc_status flush(nc_store_writer *writer, nc_error *err) {
     size_t length = writer->buffered_bytes;
     if (length == 0) {
@@ -260,10 +268,10 @@ static nc_status append(nc_store_writer *writer, nc_slice bytes, nc_error *err) 
 
 nc_status nc_store_writer_append(nc_store_writer *writer, nc_slice bytes, nc_error *err) {
     if (writer == NULL || writer->is_over) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the writer is at its end");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the writer is NULL or has ended");
     }
     nc_entry_head grown = writer->head;
-    // This sum does not overflow: a body in memory and a limit far below 2^60.
+    // The sum does not overflow: both the limit and the size of a body in memory are far below 2^63.
     grown.body_bytes += bytes.length;
     nc_status status = check_share(writer->store, &grown, err);
     if (status == NC_OK) {
@@ -274,7 +282,7 @@ nc_status nc_store_writer_append(nc_store_writer *writer, nc_slice bytes, nc_err
     return status == NC_OK ? nc_error_clear(err) : status;
 }
 
-/// Writes the front last: until then the file has no header, so no reader accepts it.
+/// Completes the file. The front is written last: until then the file has no valid header, so no reader accepts it.
 static nc_status finish(nc_store_writer *writer, nc_error *err) {
     nc_status status = flush(writer, err);
     if (status != NC_OK) {
@@ -288,30 +296,30 @@ static nc_status finish(nc_store_writer *writer, nc_error *err) {
         uint8_t *texts = front->data + NC_ENTRY_HEADER_BYTES;
         nc_piece piece = {0, nc_slice_make(front->data, NC_ENTRY_CHECKED_BYTES), texts, length, texts + length};
         status = nc_cipher_run(writer->cipher, &piece, err);
-        front->length += NC_ENTRY_TAG_BYTES; // There is room.
+        front->length += NC_ENTRY_TAG_BYTES; // the space is reserved
         if (status != NC_OK) {
             return status;
         }
     }
     finish_front(front, &writer->head);
-    int code = nc_store_write_at(writer->store, writer->part.fd, nc_buf_slice(front), 0);
-    return code == 0 ? nc_store_part_close(&writer->part, writer->store, err)
+    int code = nc_store_write_at(writer->store, writer->temp_file.fd, nc_buf_slice(front), 0);
+    return code == 0 ? nc_store_temp_file_close(&writer->temp_file, writer->store, err)
                      : nc_store_fail(writer->store, err, code, NULL, "written");
 }
 
 nc_status nc_store_writer_commit(nc_store_writer *writer, nc_error *err) {
     if (writer == NULL || writer->is_over) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the writer is at its end");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the writer is NULL or has ended");
     }
     writer->is_over = true;
-    // The texts are sealed in place, so the key is copied first.
+    // finish() seals the texts in place, so the key is copied first.
     nc_buf key = nc_buf_init(NC_STORE_MAX_KEY_BYTES);
     nc_buf_append(&key, nc_slice_make(writer->front.data + NC_ENTRY_HEADER_BYTES, writer->head.key_bytes));
     nc_status status = nc_buf_status(&key) == NC_OK ? finish(writer, err)
                                                     : nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, "no memory for a key");
     if (status == NC_OK) {
-        status = nc_store_part_commit(&writer->part, writer->store, nc_buf_slice(&key),
-                                      nc_entry_file_bytes(&writer->head), err);
+        status = nc_store_temp_file_commit(&writer->temp_file, writer->store, nc_buf_slice(&key),
+                                           nc_entry_file_bytes(&writer->head), err);
     }
     nc_buf_deinit(&key);
     return status;
@@ -319,7 +327,7 @@ nc_status nc_store_writer_commit(nc_store_writer *writer, nc_error *err) {
 
 void nc_store_writer_free(nc_store_writer *writer) {
     if (writer != NULL) {
-        nc_store_part_drop(&writer->part, writer->store);
+        nc_store_temp_file_drop(&writer->temp_file, writer->store);
         nc_cipher_free(writer->cipher);
         nc_buf_deinit(&writer->front);
         nc_free(writer->buffer);

@@ -1,8 +1,7 @@
+#include "text/charset.h"
+
 #include "base/error.h"
 #include "base/utf8.h"
-#include "text/charset_decoder.h"
-#include "text/charset_iconv.h"
-#include "text/charset_tables.h"
 
 #include <errno.h>
 
@@ -35,12 +34,12 @@ nc_status nc_charset_to_utf8(nc_buf *out, nc_slice text, nc_slice charset, nc_er
 
 /* --- from UTF-8 --- */
 
-static nc_status fail_without(nc_error *err, size_t offset, const char *charset) {
-    return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)offset, "%s has not the character at byte %zu", charset,
-                        offset);
+static nc_status fail_unencodable(nc_error *err, size_t offset, const char *charset) {
+    return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, (int64_t)offset, "%s cannot encode the character at byte %zu",
+                        charset, offset);
 }
 
-/// Returns the first character of well-formed UTF-8.
+/// Returns the character that these `length` bytes of well-formed UTF-8 encode.
 static uint32_t character_at(const uint8_t *bytes, size_t length) {
     uint32_t character = length == 1 ? bytes[0] : bytes[0] & (0x7Fu >> length);
     for (size_t i = 1; i < length; i++) {
@@ -49,7 +48,7 @@ static uint32_t character_at(const uint8_t *bytes, size_t length) {
     return character;
 }
 
-/// Returns the byte of a character above ASCII; 0 if the encoding has none.
+/// Returns the byte that encodes a character above ASCII; 0 if the encoding does not contain the character.
 static uint8_t byte_of(const uint16_t table[128], uint32_t character) {
     for (unsigned i = 0; i < 128; i++) {
         if (table[i] == character) {
@@ -59,18 +58,18 @@ static uint8_t byte_of(const uint16_t table[128], uint32_t character) {
     return 0;
 }
 
-static nc_status write_bytes(nc_buf *out, nc_slice text, const charset_name *name, nc_error *err) {
+static nc_status write_single_bytes(nc_buf *out, nc_slice text, const charset_name *name, nc_error *err) {
     uint16_t table[128];
     nc_status status = nc_charset_fill_table(table, name->encoding);
     if (status != NC_OK) {
-        return nc_error_set(err, status, errno, -1, "no converter for the charset '%s'", name->text);
+        return nc_error_set(err, status, errno, -1, "the system's iconv does not support the charset '%s'", name->text);
     }
     size_t at = 0;
     while (at < text.length && out->status == NC_OK) {
         size_t length = nc_utf8_sequence(text.data + at, text.length - at);
         uint8_t byte = length == 1 ? text.data[at] : byte_of(table, character_at(text.data + at, length));
         if (length > 1 && (byte == 0 || nc_charset_label_lacks(nc_slice_of(name->text), name->encoding, byte))) {
-            return fail_without(err, at, name->text);
+            return fail_unencodable(err, at, name->text);
         }
         nc_buf_append_byte(out, byte);
         at += length;
@@ -95,7 +94,7 @@ static nc_status write_iconv(nc_buf *out, nc_slice text, const charset_name *nam
     if (out->status != NC_OK) {
         return nc_charset_fail_full(err, out);
     }
-    return code == 0 ? nc_error_clear(err) : fail_without(err, text.length - left.length, name->text);
+    return code == 0 ? nc_error_clear(err) : fail_unencodable(err, text.length - left.length, name->text);
 }
 
 static nc_status write_text(nc_buf *out, nc_slice text, const charset_name *name, nc_error *err) {
@@ -104,9 +103,9 @@ static nc_status write_text(nc_buf *out, nc_slice text, const charset_name *name
         nc_buf_append(out, text);
         return out->status == NC_OK ? nc_error_clear(err) : nc_charset_fail_full(err, out);
     case CHARSET_BYTES:
-        return write_bytes(out, text, name, err);
+        return write_single_bytes(out, text, name, err);
     case CHARSET_REPLACEMENT:
-        return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, -1, "no text is written in '%s'", name->text);
+        return nc_error_set(err, NC_ERR_BAD_CHARSET, 0, -1, "text cannot be encoded in '%s'", name->text);
     default:
         return write_iconv(out, text, name, err);
     }

@@ -1,19 +1,16 @@
-#include "text/charset_decoder.h"
+#include "text/charset.h"
 
 #include "base/alloc.h"
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "text/charset_iconv.h"
-#include "text/charset_jis.h"
-#include "text/charset_tables.h"
 
 #include <errno.h>
 #include <string.h>
 
 /* --- names --- */
 
-/// '/' is excluded, because "//TRANSLIT" and "//IGNORE" turn errors into wrong text.
+/// '/' is excluded, because iconv would read a suffix "//TRANSLIT" or "//IGNORE" and replace or drop characters.
 static bool is_name_byte(uint8_t c) {
     return nc_ascii_is_alpha(c) || nc_ascii_is_digit(c) || strchr("._:-", c) != NULL;
 }
@@ -28,7 +25,7 @@ static bool is_one_of(nc_slice name, const char *const *list) {
 }
 
 static bool is_name(nc_slice name) {
-    // Names of iconv that are no charsets: the locale's charset, or the machine's wide characters.
+    // iconv accepts these names, but they depend on the locale or the machine.
     static const char *const refused[] = {"char", "wchar_t", "internal", NULL};
     if (name.length == 0 || name.length > CHARSET_MAX_NAME || is_one_of(name, refused)) {
         return false;
@@ -50,7 +47,8 @@ nc_status nc_charset_name_parse(charset_name *out, nc_slice label, nc_error *err
     }
     memcpy(out->text, name.data, name.length);
     out->text[name.length] = '\0';
-    // An alias of IANA that the standard and iconv lack, and iconv's names for the standard's EUC-KR.
+    // Two additions to the standard's labels: an alias of UTF-8 that IANA registered, and iconv's names for the
+    // standard's EUC-KR.
     static const char *const korean[] = {"uhc", "cp949", "949", "ms949", NULL};
     bool is_iana_utf8 = nc_slice_is_equal_ignoring_case(name, nc_slice_of("csutf8"));
     out->encoding = nc_charset_find_label(is_iana_utf8              ? nc_slice_of("utf-8")
@@ -62,7 +60,7 @@ nc_status nc_charset_name_parse(charset_name *out, nc_slice label, nc_error *err
 /* --- errors --- */
 
 nc_status nc_charset_fail_full(nc_error *err, const nc_buf *out) {
-    return nc_error_set(err, out->status, 0, -1, "the converted text does not fit: %s", nc_status_text(out->status));
+    return nc_error_set(err, out->status, 0, -1, "cannot store the converted text: %s", nc_status_text(out->status));
 }
 
 static nc_status fail_at(const nc_charset_decoder *decoder, const uint8_t *bytes, size_t at, nc_error *err) {
@@ -76,21 +74,7 @@ static nc_status fail_at_end(const nc_charset_decoder *decoder, size_t at, nc_er
                         "the text ends inside a character of %s", decoder->name.text);
 }
 
-/* --- the converters; each advances `*bytes` past its input, and leaves an incomplete character --- */
-
-void nc_charset_append(nc_buf *out, uint32_t c) {
-    uint8_t bytes[] = {(uint8_t)(0xF0 | c >> 18), (uint8_t)(0x80 | (c >> 12 & 0x3F)), (uint8_t)(0x80 | (c >> 6 & 0x3F)),
-                       (uint8_t)(0x80 | (c & 0x3F))};
-    size_t skipped = c >= 0x10000 ? 0 : c >= 0x800 ? 1 : c >= 0x80 ? 2 : 3;
-    if (skipped == 1) {
-        bytes[1] = (uint8_t)(0xE0 | c >> 12);
-    } else if (skipped == 2) {
-        bytes[2] = (uint8_t)(0xC0 | c >> 6);
-    } else if (skipped == 3) {
-        bytes[3] = (uint8_t)c;
-    }
-    nc_buf_append(out, nc_slice_make(bytes + skipped, sizeof bytes - skipped));
-}
+/* --- the converters; each advances `*bytes` past the converted characters and returns false at an invalid one --- */
 
 static void skip(nc_slice *bytes, size_t count) {
     bytes->data += count;
@@ -124,12 +108,13 @@ static bool decode_bytes(const nc_charset_decoder *decoder, nc_buf *out, nc_slic
         if (character == 0) {
             return false;
         }
-        nc_charset_append(out, character);
+        nc_utf8_append(out, character);
         skip(bytes, 1);
     }
 }
 
-/// Finds the input byte for the output at `written` bytes, by converting again into exactly that size.
+/// Returns the offset of the input byte whose conversion starts at offset `written` of the output. Converts `text`
+/// again, into a buffer of exactly that size.
 static size_t offset_of_output(iconv_t converter, nc_slice text, uint8_t *scratch, size_t written) {
     char *input = (char *)(uintptr_t)text.data;
     size_t input_left = text.length;
@@ -150,8 +135,8 @@ static bool decode_iconv(const nc_charset_decoder *decoder, nc_buf *out, nc_slic
     if (out->status != NC_OK) {
         return true;
     }
-    // Some converters (UCS-4) accept values above U+10FFFF and write five-byte forms. Such a value is before the byte
-    // at which iconv stopped, if it stopped.
+    // Some converters (UCS-4) accept values above U+10FFFF and write invalid UTF-8 of five bytes. If iconv stopped at
+    // another byte, that byte follows later.
     size_t valid = nc_utf8_span(out->data + start, out->length - start);
     if (valid != out->length - start) {
         size_t at = offset_of_output(decoder->iconv, whole, out->data + start, valid);
@@ -159,13 +144,14 @@ static bool decode_iconv(const nc_charset_decoder *decoder, nc_buf *out, nc_slic
         return false;
     }
     if (code != 0 && code != EINVAL && bytes->length == 0 && whole.length > 0) {
-        // This converter stops after the invalid sequence; the position is approximate.
+        // A few converters stop after the invalid sequence, not before it. Report the last byte then.
         *bytes = nc_slice_make(whole.data + whole.length - 1, 1);
     }
     return code == 0 || code == EINVAL;
 }
 
-/// Converts runs that iconv converts correctly, and the characters between them by nc_charset_fix().
+/// Converts runs of characters by iconv. The characters between the runs, which iconv converts wrongly, are those of
+/// nc_charset_fix().
 static bool decode_with_fixes(const nc_charset_decoder *decoder, nc_buf *out, nc_slice *bytes) {
     while (bytes->length > 0 && out->status == NC_OK) {
         size_t end = 0;
@@ -180,7 +166,8 @@ static bool decode_with_fixes(const nc_charset_decoder *decoder, nc_buf *out, nc
             end += fix == 0 ? length : 0;
         }
         nc_slice run = nc_slice_make(bytes->data, end);
-        // Big5's converter keeps a letter, because an accent may follow. The standard decodes each separately.
+        // `is_last` is true, because the Big5 converter holds back a letter that an accent may follow. The standard
+        // decodes each character separately.
         bool is_valid = end == 0 || (decode_iconv(decoder, out, &run, true) && run.length == 0);
         skip(bytes, end - run.length);
         if (!is_valid || fix == CHARSET_NO_CHARACTER) {
@@ -189,7 +176,7 @@ static bool decode_with_fixes(const nc_charset_decoder *decoder, nc_buf *out, nc
         if (fix == 0) {
             return true;
         }
-        nc_charset_append(out, fix);
+        nc_utf8_append(out, fix);
         skip(bytes, length);
     }
     return true;
@@ -205,7 +192,7 @@ static bool decode_jis(nc_charset_decoder *decoder, nc_buf *out, nc_slice *bytes
     return length >= 0;
 }
 
-/// Removes a byte order mark.
+/// Removes a byte order mark, and selects big-endian conversion if the mark requires it.
 static nc_status begin_utf16(nc_charset_decoder *decoder, nc_slice *bytes, nc_error *err) {
     bool is_big = bytes->data[0] == 0xFE && bytes->data[1] == 0xFF;
     bool is_little = bytes->data[0] == 0xFF && bytes->data[1] == 0xFE;
@@ -263,8 +250,8 @@ nc_status nc_charset_decode(nc_charset_decoder *decoder, nc_buf *out, nc_slice *
     if (out->status != NC_OK) {
         status = nc_charset_fail_full(err, out);
     } else if (decoder->kind == CHARSET_REPLACEMENT && !is_valid) {
-        status = nc_error_set(err, NC_ERR_BAD_CHARSET, 0, 0, "text in '%s' is refused: it can hide ASCII from filters",
-                              decoder->name.text);
+        status = nc_error_set(err, NC_ERR_BAD_CHARSET, 0, 0,
+                              "text in '%s' is rejected: this charset can hide ASCII from filters", decoder->name.text);
     } else if (!is_valid && at < whole.length) {
         status = fail_at(decoder, whole.data, at, err);
     } else if (!is_valid || (is_last && at < whole.length)) {
@@ -281,12 +268,13 @@ nc_status nc_charset_decoder_init(nc_charset_decoder *decoder, const charset_nam
     decoder->name = *name;
     const charset_encoding *encoding = name->encoding;
     decoder->kind = encoding == NULL ? CHARSET_ICONV : encoding->kind;
-    // A label with a byte order has no byte order mark.
+    // With the label "utf-16le" a byte order mark is part of the text.
     decoder->has_begun = nc_slice_is_equal_ignoring_case(nc_slice_of(name->text), nc_slice_of("utf-16le"));
     if (decoder->kind == CHARSET_BYTES) {
         nc_status status = nc_charset_fill_table(decoder->table, encoding);
         return status == NC_OK ? NC_OK
-                               : nc_error_set(err, status, errno, -1, "no converter for the charset '%s'", name->text);
+                               : nc_error_set(err, status, errno, -1,
+                                              "the system's iconv does not support the charset '%s'", name->text);
     }
     const char *read_as = encoding == NULL ? name->text : encoding->read_as;
     if (decoder->kind == CHARSET_UTF8 || decoder->kind == CHARSET_REPLACEMENT) {
@@ -334,7 +322,7 @@ nc_status nc_charset_decoder_new(nc_charset_decoder **out, nc_slice charset, nc_
     return nc_error_clear(err);
 }
 
-/// Completes the character that the last piece began, byte by byte.
+/// Completes the character that started in the last piece, by adding one byte at a time.
 static nc_status complete_part(nc_charset_decoder *decoder, nc_buf *out, nc_slice *bytes, nc_error *err) {
     while (decoder->part_count > 0 && bytes->length > 0) {
         if (decoder->part_count == sizeof decoder->part) {

@@ -1,11 +1,11 @@
-#include "text/charset_iconv.h"
+#include "text/charset.h"
 
 #include "base/error.h"
 
 #include <errno.h>
 
-/// The smallest output size for iconv; no character of any charset is longer.
-#define LEAST_ROOM 64u
+/// The smallest free output space for a call of iconv(3). The output for one character of any charset fits.
+#define MIN_ROOM 64u
 
 nc_status nc_charset_open(iconv_t *out, const char *to, const char *from, const char *charset, nc_error *err) {
     *out = iconv_open(to, from);
@@ -13,13 +13,13 @@ nc_status nc_charset_open(iconv_t *out, const char *to, const char *from, const 
         return NC_OK;
     }
     nc_status status = errno == ENOMEM ? NC_ERR_NO_MEMORY : NC_ERR_BAD_CHARSET;
-    return nc_error_set(err, status, errno, -1, "no converter for the charset '%s'", charset);
+    return nc_error_set(err, status, errno, -1, "the system's iconv does not support the charset '%s'", charset);
 }
 
-/// Grows the buffer for iconv. The remaining maximum may be smaller than a step and still suffice.
+/// Grows the buffer. If less than MIN_ROOM remains to its maximum, it grows by the rest, which may be enough.
 static bool grow(nc_buf *out) {
     size_t left = out->max_bytes - out->capacity;
-    size_t step = (out->capacity - out->length) + (left < LEAST_ROOM ? left : LEAST_ROOM);
+    size_t step = (out->capacity - out->length) + (left < MIN_ROOM ? left : MIN_ROOM);
     return nc_buf_reserve(out, left == 0 ? step + 1 : step) == NC_OK;
 }
 

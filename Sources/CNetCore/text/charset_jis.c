@@ -1,6 +1,6 @@
-#include "text/charset_jis.h"
+#include "text/charset.h"
 
-#include "text/charset_iconv.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -11,12 +11,12 @@ static bool convert(iconv_t converter, nc_buf *out, const uint8_t *bytes, size_t
     return nc_charset_run(converter, out, &input, false) == 0 || out->status != NC_OK;
 }
 
-/// Appends the character of JIS X 0208 at this row and cell, from 0. Shift_JIS has the same cells in rows of twice the
-/// length, and its table includes the vendors' rows.
+/// Appends the character of JIS X 0208 at this row and cell, both from 0. Shift_JIS has the same cells, but its rows
+/// are twice as long. Its table also contains the vendors' rows.
 static bool append_kanji(const nc_charset_decoder *decoder, nc_buf *out, unsigned row, unsigned cell) {
-    unsigned place = row * ROW_CELLS + cell;
-    unsigned lead = place / SHIFT_JIS_CELLS;
-    unsigned trail = place % SHIFT_JIS_CELLS;
+    unsigned pointer = row * ROW_CELLS + cell;
+    unsigned lead = pointer / SHIFT_JIS_CELLS;
+    unsigned trail = pointer % SHIFT_JIS_CELLS;
     uint8_t bytes[] = {(uint8_t)(lead + (lead < 0x1F ? 0x81 : 0xC1)), (uint8_t)(trail + (trail < 0x3F ? 0x40 : 0x41))};
     return convert(decoder->iconv, out, bytes, sizeof bytes);
 }
@@ -47,7 +47,7 @@ int nc_charset_euc_jp_step(nc_charset_decoder *decoder, nc_buf *out, nc_slice by
     }
     bool is_valid = true;
     if (is_katakana) {
-        nc_charset_append(out, 0xFF61u + bytes.data[1] - 0xA1u);
+        nc_utf8_append(out, 0xFF61u + bytes.data[1] - 0xA1u);
     } else if (is_supplement) {
         is_valid = convert(decoder->second, out, bytes.data, 3);
     } else {
@@ -72,7 +72,8 @@ static int take_escape(nc_charset_decoder *decoder, nc_slice bytes) {
         if (compared < 3) {
             return 0;
         }
-        // The standard refuses two escapes without a character between them, because they hide text from filters.
+        // The standard refuses two escape sequences without a character between them, because they can hide text from
+        // filters.
         if (decoder->is_after_escape) {
             return -1;
         }
@@ -88,14 +89,14 @@ static int take_single(nc_charset_decoder *decoder, nc_buf *out, uint8_t byte) {
         if (!is_within(byte, 0x21, 0x5F)) {
             return -1;
         }
-        nc_charset_append(out, 0xFF61u + byte - 0x21u);
+        nc_utf8_append(out, 0xFF61u + byte - 0x21u);
         return 1;
     }
     if (byte > 0x7F || byte == 0x0E || byte == 0x0F) {
         return -1;
     }
     bool is_roman = decoder->jis_set == JIS_ROMAN;
-    nc_charset_append(out, is_roman && byte == 0x5C ? 0xA5u : is_roman && byte == 0x7E ? 0x203Eu : byte);
+    nc_utf8_append(out, is_roman && byte == 0x5C ? 0xA5u : is_roman && byte == 0x7E ? 0x203Eu : byte);
     return 1;
 }
 

@@ -1,6 +1,5 @@
-#include "text/charset_labels.h"
+#include "text/charset.h"
 
-#include <netcore/charset.h>
 #include <string.h>
 
 // clang-format off

@@ -1,7 +1,6 @@
-#include "text/charset_tables.h"
+#include "text/charset.h"
 
 #include <errno.h>
-#include <iconv.h>
 #include <string.h>
 
 typedef struct charset_pair {
@@ -9,7 +8,7 @@ typedef struct charset_pair {
     uint16_t character;
 } charset_pair;
 
-/// Sorted by bytes. glibc 2.36 lacks most of them, and has other characters in the rows from 0xA145 on.
+/// Big5 sequences, sorted. glibc 2.36 lacks most of them, and converts those from 0xA145 on to other characters.
 // clang-format off
 static const charset_pair big5_fixes[] = {
     {0x8E69, 0x7BB8}, {0x8E6F, 0x7C06}, {0x8E7E, 0x7CCE}, {0x8EAB, 0x7DD2}, {0x8EB4, 0x7E1D}, {0x8ECD, 0x8005},
@@ -39,13 +38,14 @@ static const charset_pair big5_fixes[] = {
 };
 // clang-format on
 
-/// glibc follows GB18030-2022 here. The standard keeps the characters of 2005, and U+3000 for A3A0.
+/// glibc follows GB18030-2022 for these sequences. The WHATWG standard follows the edition of 2005, and has U+3000 for
+/// A3A0.
 static const charset_pair gb18030_fixes[] = {
     {0xA3A0, 0x3000}, {0xFE51, 0xE816}, {0xFE52, 0xE817}, {0xFE53, 0xE818},
     {0xFE6C, 0xE831}, {0xFE76, 0xE83B}, {0xFE91, 0xE855},
 };
 
-/// Ranges of four-byte sequences that glibc lacks. Each has one value of the first two bytes.
+/// Ranges of four-byte sequences of GB18030 that glibc lacks. All sequences of a range have the same first two bytes.
 static const struct {
     uint16_t lead;
     uint16_t first; // (third byte - 0x81) * 10 + fourth byte - 0x30
@@ -107,11 +107,11 @@ static uint32_t fix_of_four(const uint8_t *bytes) {
     if (bytes[2] < 0x81 || bytes[2] == 0xFF || !is_gb_digit(bytes[3])) {
         return 0;
     }
-    uint16_t place = (uint16_t)((bytes[2] - 0x81) * 10 + bytes[3] - 0x30);
+    uint16_t pointer = (uint16_t)((bytes[2] - 0x81) * 10 + bytes[3] - 0x30);
     for (size_t i = 0; i < sizeof gb18030_ranges / sizeof gb18030_ranges[0]; i++) {
         uint16_t first = gb18030_ranges[i].first;
-        if (pair_of(bytes) == gb18030_ranges[i].lead && place >= first && place - first < gb18030_ranges[i].count) {
-            return (uint32_t)(gb18030_ranges[i].character + place - first);
+        if (pair_of(bytes) == gb18030_ranges[i].lead && pointer >= first && pointer - first < gb18030_ranges[i].count) {
+            return (uint32_t)(gb18030_ranges[i].character + pointer - first);
         }
     }
     return 0;
@@ -119,7 +119,7 @@ static uint32_t fix_of_four(const uint8_t *bytes) {
 
 uint32_t nc_charset_fix(charset_kind kind, const uint8_t *bytes, size_t length) {
     if (kind == CHARSET_EUC_KR) {
-        // glibc 2.36 refuses this sequence, but reports the position after it.
+        // Found here, because glibc 2.36 refuses the sequence but stops after it, which gives a wrong error offset.
         return length == 2 && pair_of(bytes) == 0xA2E8 ? CHARSET_NO_CHARACTER : 0;
     }
     if (length == 1 && bytes[0] == 0x80) {
@@ -146,10 +146,11 @@ static uint16_t read_byte(iconv_t converter, uint8_t byte) {
     size_t room = sizeof output;
     (void)iconv(converter, NULL, NULL, NULL, NULL);
     bool is_read = iconv(converter, &from, &input_left, &into, &room) != (size_t)-1;
-    // The Vietnamese and Hebrew converters keep a letter, because an accent may follow.
+    // A flush is needed: the Vietnamese and Hebrew converters hold back a letter, because an accent may follow.
     (void)iconv(converter, NULL, NULL, &into, &room);
     if (!is_read || room != sizeof output - 2) {
-        // Where Windows has no character, the standard has the C1 controls. Above 0x9F there is none.
+        // Below 0xA0 the standard has a C1 control character where Windows has none. From 0xA0 on it has no character
+        // either.
         return byte < 0xA0 ? byte : 0;
     }
     return (uint16_t)((uint8_t)output[0] << 8 | (uint8_t)output[1]);

@@ -1,20 +1,19 @@
 #include "base/error.h"
 #include "base/utf8.h"
-#include "text/number.h"
 #include "text/order.h"
-#include "text/value_check.h"
+#include "text/params.h"
 
 #include <netcore/json_writer.h>
 #include <stdio.h>
 
-/// The path to the current value, from the inside out.
-typedef struct place {
-    const struct place *outer;
+/// A node of the path to the current value. The nodes are on the stack of the recursion.
+typedef struct path_node {
+    const struct path_node *outer;
     nc_slice name;
     size_t index;
-    /// True if it is an element of an array.
+    /// True if the value is an element of an array.
     bool is_indexed;
-} place;
+} path_node;
 
 typedef struct json_text {
     nc_buf *out;
@@ -27,8 +26,8 @@ static void append(nc_buf *out, const char *text) {
     nc_buf_append(out, nc_slice_of(text));
 }
 
-/// Appends a path from its outermost component. A message that is full truncates it.
-static void append_path(nc_buf *path, const place *at) {
+/// Appends a path, the outermost component first. It is truncated at the maximum of `path`.
+static void append_path(nc_buf *path, const path_node *at) {
     if (at->outer != NULL) {
         append_path(path, at->outer);
         if (at->is_indexed) {
@@ -42,7 +41,7 @@ static void append_path(nc_buf *path, const place *at) {
     }
 }
 
-static nc_status refuse(json_text *in, const place *at, int64_t offset, const char *what) {
+static nc_status refuse(json_text *in, const path_node *at, int64_t offset, const char *what) {
     nc_buf path = nc_buf_init(NC_ERROR_MESSAGE_BYTES);
     append_path(&path, at);
     nc_status status = nc_value_refuse(nc_buf_slice(&path), what, offset, in->err);
@@ -79,7 +78,7 @@ static void append_escape(nc_buf *out, uint8_t c) {
     append(out, text);
 }
 
-static nc_status put_string(json_text *in, const place *at, nc_slice text, const char *complaint) {
+static nc_status put_string(json_text *in, const path_node *at, nc_slice text, const char *complaint) {
     size_t valid = nc_utf8_span(text.data, text.length);
     if (valid < text.length) {
         return refuse(in, at, (int64_t)valid, complaint);
@@ -103,17 +102,18 @@ static nc_status put_string(json_text *in, const place *at, nc_slice text, const
     return NC_OK;
 }
 
-static nc_status put_number(json_text *in, const place *at, const nc_params_item *item) {
+static nc_status put_number(json_text *in, const path_node *at, const nc_params_item *item) {
     nc_params_digits digits;
     nc_slice text = nc_params_text(item, &digits);
     if (text.length == 0 || (item->kind == NC_PARAMS_NUMBER && !nc_number_is_valid(text))) {
-        return refuse(in, at, -1, item->kind == NC_PARAMS_DOUBLE ? "the number is not finite" : "the number is none");
+        return refuse(in, at, -1,
+                      item->kind == NC_PARAMS_DOUBLE ? "the number is not finite" : "the number is not valid");
     }
     nc_buf_append(in->out, text);
     return NC_OK;
 }
 
-static nc_status put_value(json_text *in, const place *at, const nc_params_item *item);
+static nc_status put_value(json_text *in, const path_node *at, const nc_params_item *item);
 
 static void begin_line(json_text *in) {
     if (!in->style.is_pretty) {
@@ -125,7 +125,7 @@ static void begin_line(json_text *in) {
     }
 }
 
-static nc_status put_child(json_text *in, const place *at, const nc_params_item *child) {
+static nc_status put_child(json_text *in, const path_node *at, const nc_params_item *child) {
     if (at->index > 0) {
         append(in->out, ",");
     }
@@ -141,16 +141,16 @@ static nc_status put_child(json_text *in, const place *at, const nc_params_item 
 }
 
 /// The recursion is at most NC_PARAMS_MAX_DEPTH deep.
-static nc_status put_container(json_text *in, const place *at, const nc_params_item *item) {
+static nc_status put_container(json_text *in, const path_node *at, const nc_params_item *item) {
     bool is_object = item->kind == NC_PARAMS_OBJECT;
     nc_ordered children;
     nc_status status = nc_ordered_init(&children, item, is_object && in->style.is_sorted);
     if (status != NC_OK) {
-        return nc_error_set(in->err, status, 0, -1, "no memory to put names in order");
+        return nc_error_set(in->err, status, 0, -1, "no memory to sort names");
     }
     append(in->out, is_object ? "{" : "[");
     in->depth++;
-    place inner = {.outer = at, .is_indexed = !is_object};
+    path_node inner = {.outer = at, .is_indexed = !is_object};
     nc_params_item child;
     for (; status == NC_OK && nc_ordered_next(&children, &child); inner.index++) {
         inner.name = child.name;
@@ -165,7 +165,7 @@ static nc_status put_container(json_text *in, const place *at, const nc_params_i
     return status;
 }
 
-static nc_status put_value(json_text *in, const place *at, const nc_params_item *item) {
+static nc_status put_value(json_text *in, const path_node *at, const nc_params_item *item) {
     switch (item->kind) {
     case NC_PARAMS_NULL:
         append(in->out, "null");
@@ -183,11 +183,11 @@ static nc_status put_value(json_text *in, const place *at, const nc_params_item 
     case NC_PARAMS_ARRAY:
         return put_container(in, at, item);
     case NC_PARAMS_BYTES:
-        return refuse(in, at, -1, "bytes, which JSON cannot say");
+        return refuse(in, at, -1, "bytes, which JSON cannot represent");
     case NC_PARAMS_SET:
-        return refuse(in, at, -1, "a set, which JSON cannot say");
+        return refuse(in, at, -1, "a set, which JSON cannot represent");
     }
-    return refuse(in, at, -1, "a value of no known kind");
+    return refuse(in, at, -1, "a value of an unknown kind");
 }
 
 nc_status nc_json_write(nc_buf *out, const nc_params *params, const nc_json_style *style, nc_error *err) {
@@ -197,14 +197,14 @@ nc_status nc_json_write(nc_buf *out, const nc_params *params, const nc_json_styl
     }
     nc_status status = nc_params_status(params);
     if (status != NC_OK) {
-        return nc_error_set(err, status, 0, -1, "the parameters are not whole: %s", nc_status_text(status));
+        return nc_error_set(err, status, 0, -1, "the parameters are incomplete: %s", nc_status_text(status));
     }
     size_t length_before = out->length;
     json_text in = {.out = out, .style = style != NULL ? *style : plain, .err = err};
     nc_params_item root = nc_params_root(params);
-    status = put_value(&in, &(place){0}, &root);
+    status = put_value(&in, &(path_node){0}, &root);
     if (status == NC_OK && out->status != NC_OK) {
-        status = nc_error_set(err, out->status, 0, -1, "the JSON text does not fit: %s", nc_status_text(out->status));
+        status = nc_error_set(err, out->status, 0, -1, "cannot store the JSON text: %s", nc_status_text(out->status));
     }
     if (status != NC_OK) {
         out->length = length_before;

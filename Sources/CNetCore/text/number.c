@@ -1,12 +1,12 @@
-#include "text/number.h"
 #include "base/ascii.h"
+#include "text/params.h"
 
 #include <string.h>
 
 /// The largest number of significant digits of a double.
 enum { MAX_DIGITS = 17 };
 
-/// Significant digits d1 d2 ... dn and the position of the point: 0.d1d2...dn times ten to the `point`.
+/// A number as significant digits d1 d2 ... dn: its value is 0.d1d2...dn times ten to the power of `point`.
 typedef struct decimal {
     uint8_t digits[MAX_DIGITS + 3];
     int count;
@@ -41,8 +41,9 @@ size_t nc_number_format_integer(uint8_t *out, int64_t value) {
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/// Finds m and the smallest k with m / 10^k == value and m < 10^15. Doubles up to 2^53 and 10^22 are exact, so a reader
-/// of the text computes the same quotient. No two texts of 15 digits read as the same double.
+/// Finds the smallest k, and m < 10^15, such that m / 10^k == value in double arithmetic. Integers up to 2^53 and
+/// powers of ten up to 10^22 are exact as doubles, so a reader of the text computes the same quotient. Different texts
+/// of at most 15 digits never read as the same double, so there is no closer text with as few digits.
 static bool find_few_digits(decimal *out, double value) {
     for (int k = 0; k <= 22; k++) {
         double scaled = value * powers[k];
@@ -61,10 +62,10 @@ static bool find_few_digits(decimal *out, double value) {
 
 /* --- other doubles: the free-format algorithm of Steele and White, with exact integers --- */
 
-/// Words for 10^324 times a double's 53 bits and a digit.
+/// Enough words for 10^324 times the 53 bits of a double times ten.
 enum { WORDS = 38 };
 
-/// An unsigned integer in little-endian words. Words from `count` on are 0.
+/// An unsigned integer; the least significant word is first. Words from `count` on are 0.
 typedef struct big {
     uint32_t words[WORDS];
     int count;
@@ -116,7 +117,7 @@ static int big_compare(const big *a, const big *b) {
     return 0;
 }
 
-/// a - b, for a >= b.
+/// Subtracts b from a, for a >= b.
 static void big_subtract(big *a, const big *b) {
     uint64_t borrow = 0;
     for (int i = 0; i < a->count; i++) {
@@ -146,8 +147,9 @@ static int big_compare_sum(const big *a, const big *b, const big *c) {
     return big_compare(&sum, c);
 }
 
-/// A double and its neighbors in one unit: the value is rest / whole. Texts within `below` and `above` read back as it,
-/// including the ends if `takes_ends`.
+/// The remaining value to write, as the fraction rest / whole, and the interval of texts that read back as the same
+/// double. The interval extends from (rest - below) / whole to (rest + above) / whole. Its ends belong to it if
+/// `takes_ends` is set.
 typedef struct interval {
     big rest;
     big whole;
@@ -165,7 +167,7 @@ static interval interval_of(uint64_t fraction, int exponent, bool is_narrow_belo
                       .whole = big_shifted(1, down + extra),
                       .below = big_shifted(1, up),
                       .above = big_shifted(1, up + extra - 1),
-                      // Readers round to even.
+                      // A reader rounds a text in the middle of two doubles to the even one.
                       .takes_ends = (fraction & 1) == 0};
 }
 
@@ -196,7 +198,7 @@ static void generate(decimal *out, interval *in) {
         bool may_step = reaches_whole(in);
         if (may_stop || may_step) {
             int half = big_compare_sum(&in->rest, &in->rest, &in->whole);
-            // Of two equally close digits take the even one, as other implementations do.
+            // If two digits are equally close, the even one is taken, as in other implementations.
             bool is_above = half > 0 || (half == 0 && (digit & 1) != 0);
             out->digits[out->count++] = (uint8_t)(digit + (may_step && (!may_stop || is_above) ? 1 : 0));
             return;
@@ -215,7 +217,8 @@ static void find_all_digits(decimal *out, uint64_t bits) {
         fraction |= (uint64_t)1 << 52;
     }
     interval in = interval_of(fraction, exponent, is_narrow_below);
-    // An estimate of the power of ten above 2^highest, at most one too small. The check below corrects it.
+    // Estimates the power of ten above 2^highest. The estimate is at most one too small; reaches_whole() below detects
+    // that.
     int highest = exponent + 63 - __builtin_clzll(fraction);
     double estimate = highest * 0.30102999566398120 - 1e-9;
     out->point = (int)estimate + (estimate > 0 ? 1 : 0);

@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-/// Returns the rank of a byte for the comparison. UTF-8 sorts by code point. UTF-16 sorts characters above U+FFFF
-/// (surrogates, D800 up) before U+E000 up. Those begin with F0 up in UTF-8, the latter with EE and EF.
+/// Returns the rank of a UTF-8 byte in UTF-16 order. Byte order of UTF-8 is code point order. In UTF-16, characters
+/// above U+FFFF are surrogates (from D800) and precede U+E000 to U+FFFF. In UTF-8 the former start with F0 and above,
+/// the latter with EE or EF.
 static int rank_of(uint8_t byte) {
     return byte < 0xEE ? byte : byte < 0xF0 ? byte + 0x10 : byte - 2;
 }
@@ -21,8 +22,8 @@ int nc_order_compare(nc_slice a, nc_slice b) {
     return a.length < b.length ? -1 : a.length > b.length ? 1 : 0;
 }
 
-static bool read_at(nc_slice place, nc_params_item *item) {
-    nc_params_cursor cursor = {place};
+static bool read_at(nc_slice position, nc_params_item *item) {
+    nc_params_cursor cursor = {position};
     return nc_params_next(&cursor, item);
 }
 
@@ -30,7 +31,7 @@ static bool is_container(const nc_params_item *item) {
     return item->kind >= NC_PARAMS_OBJECT;
 }
 
-/// Compares two values of a set that are no containers: by text, then by type.
+/// Compares two simple values of a set: by text, then by type.
 static int compare_values(const nc_params_item *a, const nc_params_item *b) {
     nc_params_digits left;
     nc_params_digits right;
@@ -38,8 +39,9 @@ static int compare_values(const nc_params_item *a, const nc_params_item *b) {
     return order != 0 ? order : (int)a->kind - (int)b->kind;
 }
 
-/// Returns true if `a` is before `b`. Equal values are ordered by address.
-static bool is_before(const nc_ordered_place *a, const nc_ordered_place *b, bool by_name) {
+/// Returns true if `a` sorts before `b`. Equal values keep their order in the tree, which is the order of their
+/// addresses.
+static bool is_before(const nc_ordered_position *a, const nc_ordered_position *b, bool by_name) {
     int order;
     if (by_name) {
         order = nc_order_compare(a->name, b->name);
@@ -52,75 +54,75 @@ static bool is_before(const nc_ordered_place *a, const nc_ordered_place *b, bool
     return order != 0 ? order < 0 : a->nodes.data < b->nodes.data;
 }
 
-static void insert_each(nc_ordered_place *places, size_t count, bool by_name) {
+static void insert_each(nc_ordered_position *positions, size_t count, bool by_name) {
     for (size_t i = 1; i < count; i++) {
-        nc_ordered_place moved = places[i];
+        nc_ordered_position moved = positions[i];
         size_t at = i;
-        for (; at > 0 && is_before(&moved, &places[at - 1], by_name); at--) {
-            places[at] = places[at - 1];
+        for (; at > 0 && is_before(&moved, &positions[at - 1], by_name); at--) {
+            positions[at] = positions[at - 1];
         }
-        places[at] = moved;
+        positions[at] = moved;
     }
 }
 
-static void sink(nc_ordered_place *places, size_t root, size_t count, bool by_name) {
+static void sink(nc_ordered_position *positions, size_t root, size_t count, bool by_name) {
     for (;;) {
         size_t child = 2 * root + 1;
         if (child >= count) {
             return;
         }
-        if (child + 1 < count && is_before(&places[child], &places[child + 1], by_name)) {
+        if (child + 1 < count && is_before(&positions[child], &positions[child + 1], by_name)) {
             child++;
         }
-        if (!is_before(&places[root], &places[child], by_name)) {
+        if (!is_before(&positions[root], &positions[child], by_name)) {
             return;
         }
-        nc_ordered_place moved = places[root];
-        places[root] = places[child];
-        places[child] = moved;
+        nc_ordered_position moved = positions[root];
+        positions[root] = positions[child];
+        positions[child] = moved;
         root = child;
     }
 }
 
-/// Sorts without allocation, and without slow inputs: insertion sort for few values, heap sort for many. No two values
-/// are equal, so the sort is stable.
-static void sort(nc_ordered_place *places, size_t count, bool by_name) {
+/// Sorts without allocation: few values by insertion sort, many by heap sort, which has no slow inputs. is_before()
+/// never treats two values as equal, so the sort is stable.
+static void sort(nc_ordered_position *positions, size_t count, bool by_name) {
     if (count <= NC_ORDERED_INLINE) {
-        insert_each(places, count, by_name);
+        insert_each(positions, count, by_name);
         return;
     }
     for (size_t root = count / 2; root-- > 0;) {
-        sink(places, root, count, by_name);
+        sink(positions, root, count, by_name);
     }
     for (size_t end = count; end-- > 1;) {
-        nc_ordered_place largest = places[0];
-        places[0] = places[end];
-        places[end] = largest;
-        sink(places, 0, end, by_name);
+        nc_ordered_position largest = positions[0];
+        positions[0] = positions[end];
+        positions[end] = largest;
+        sink(positions, 0, end, by_name);
     }
 }
 
-/// Reads the position and name of the next value. Returns false at the end.
-static bool next_place(nc_params_cursor *cursor, nc_ordered_place *place) {
+/// Stores the position and name of the next value. Returns false at the end.
+static bool next_position(nc_params_cursor *cursor, nc_ordered_position *position) {
     nc_params_item item;
     nc_slice nodes = cursor->rest;
     if (!nc_params_next(cursor, &item)) {
         return false;
     }
-    *place = (nc_ordered_place){nodes, item.name};
+    *position = (nc_ordered_position){nodes, item.name};
     return true;
 }
 
-/// Counts the values. `*is_needed` is set if they are out of order.
+/// Counts the values, and sets `*is_needed` if they must be sorted.
 static size_t count_values(const nc_params_item *container, bool by_name, bool *is_needed) {
     nc_params_cursor cursor = nc_params_children(container);
-    nc_ordered_place last = {0}; // gcc does not see that the first comparison is skipped
-    nc_ordered_place place;
+    nc_ordered_position last = {0}; // initialized because gcc does not see that the first comparison is skipped
+    nc_ordered_position position;
     size_t count = 0;
     *is_needed = false;
-    for (; next_place(&cursor, &place); count++) {
-        *is_needed = *is_needed || (count > 0 && !is_before(&last, &place, by_name));
-        last = place;
+    for (; next_position(&cursor, &position); count++) {
+        *is_needed = *is_needed || (count > 0 && !is_before(&last, &position, by_name));
+        last = position;
     }
     return count;
 }
@@ -137,8 +139,8 @@ static bool holds_containers(const nc_params_item *container) {
 
 static nc_status append_container_key(nc_buf *out, const nc_params_item *container);
 
-/// Appends the sort key of a value in a set. It does not depend on insertion order. Containers follow all others and
-/// are sorted by their contents; a prefix sorts first.
+/// Appends the sort key of a value in a set. The key does not depend on insertion order. Containers sort after simple
+/// values, by their contents. A container whose contents are the beginning of another's sorts before it.
 static nc_status append_key(nc_buf *out, const nc_params_item *item) {
     nc_params_digits digits;
     nc_status status = NC_OK;
@@ -165,9 +167,10 @@ static nc_status append_container_key(nc_buf *out, const nc_params_item *contain
         nc_buf_append_byte(out, 1);
         nc_buf_append(out, child.name);
         nc_buf_append_byte(out, 0);
-        // A set has its values' keys already. Computing them again would double the work at each level.
+        // For a nested set, nc_ordered_init() has already computed the keys of its values. Computing them again would
+        // double the work at each level.
         if (children.keys.length > 0) {
-            nc_buf_append(out, children.places[children.at - 1].name);
+            nc_buf_append(out, children.positions[children.at - 1].name);
         } else {
             status = append_key(out, &child);
         }
@@ -176,38 +179,38 @@ static nc_status append_container_key(nc_buf *out, const nc_params_item *contain
     return status;
 }
 
-/// Sets the name of each value of a set to its key.
+/// Computes the keys of a set's values and stores them as the names of the positions.
 static nc_status name_by_keys(nc_ordered *ordered) {
     nc_params_item item;
     for (size_t i = 0; i < ordered->count; i++) {
         size_t start = ordered->keys.length;
-        (void)read_at(ordered->places[i].nodes, &item);
+        (void)read_at(ordered->positions[i].nodes, &item);
         nc_status status = append_key(&ordered->keys, &item);
         if (status != NC_OK) {
             return status;
         }
-        ordered->places[i].name.length = ordered->keys.length - start;
+        ordered->positions[i].name.length = ordered->keys.length - start;
     }
-    const uint8_t *at = ordered->keys.data; // The buffer does not move any more
+    const uint8_t *at = ordered->keys.data; // the buffer is complete and no longer moves
     for (size_t i = 0; i < ordered->count; i++) {
-        ordered->places[i].name.data = at;
-        at += ordered->places[i].name.length;
+        ordered->positions[i].name.data = at;
+        at += ordered->positions[i].name.length;
     }
     return NC_OK;
 }
 
-/// Allocates the places and fills them in insertion order.
-static nc_status find_places(nc_ordered *ordered, size_t count) {
+/// Allocates the positions and fills them in insertion order.
+static nc_status find_positions(nc_ordered *ordered, size_t count) {
     size_t bytes = 0;
-    ordered->places = ordered->few;
+    ordered->positions = ordered->few;
     if (count > NC_ORDERED_INLINE) {
-        ordered->places = nc_size_mul(&bytes, count, sizeof *ordered->places) ? nc_alloc(bytes) : NULL;
-        if (ordered->places == NULL) {
+        ordered->positions = nc_size_mul(&bytes, count, sizeof *ordered->positions) ? nc_alloc(bytes) : NULL;
+        if (ordered->positions == NULL) {
             return NC_ERR_NO_MEMORY;
         }
     }
-    while (next_place(&ordered->cursor, &ordered->places[ordered->count])) {
-        // All places are filled; the next call would find none.
+    while (next_position(&ordered->cursor, &ordered->positions[ordered->count])) {
+        // Stop before next_position() is called for a position beyond the end of the array.
         if (++ordered->count == count) {
             break;
         }
@@ -217,7 +220,7 @@ static nc_status find_places(nc_ordered *ordered, size_t count) {
 
 nc_status nc_ordered_init(nc_ordered *ordered, const nc_params_item *container, bool is_sorted) {
     ordered->cursor = nc_params_children(container);
-    ordered->places = NULL;
+    ordered->positions = NULL;
     ordered->keys = nc_buf_init(SIZE_MAX);
     ordered->count = 0;
     ordered->at = 0;
@@ -231,7 +234,7 @@ nc_status nc_ordered_init(nc_ordered *ordered, const nc_params_item *container, 
     if (!is_needed && !by_key) {
         return NC_OK;
     }
-    nc_status status = find_places(ordered, count);
+    nc_status status = find_positions(ordered, count);
     if (status == NC_OK && by_key) {
         status = name_by_keys(ordered);
     }
@@ -239,20 +242,20 @@ nc_status nc_ordered_init(nc_ordered *ordered, const nc_params_item *container, 
         nc_ordered_deinit(ordered);
         return status;
     }
-    sort(ordered->places, count, by_name || by_key);
+    sort(ordered->positions, count, by_name || by_key);
     return NC_OK;
 }
 
 bool nc_ordered_next(nc_ordered *ordered, nc_params_item *item) {
-    if (ordered->places == NULL) {
+    if (ordered->positions == NULL) {
         return nc_params_next(&ordered->cursor, item);
     }
-    return ordered->at < ordered->count && read_at(ordered->places[ordered->at++].nodes, item);
+    return ordered->at < ordered->count && read_at(ordered->positions[ordered->at++].nodes, item);
 }
 
 void nc_ordered_deinit(nc_ordered *ordered) {
-    if (ordered->places != ordered->few) {
-        nc_free(ordered->places);
+    if (ordered->positions != ordered->few) {
+        nc_free(ordered->positions);
     }
     nc_buf_deinit(&ordered->keys);
 }

@@ -1,19 +1,20 @@
+#include "text/params.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "text/number.h"
+#include "base/utf8.h"
 
 #include <netcore/params.h>
 #include <string.h>
 
-/// The header of a node. The name, the text or the children, and padding to 8 bytes follow.
+/// The header of a node. The name, then the text or the children, and padding to 8 bytes follow it.
 typedef struct node {
     uint32_t kind;
     uint32_t name_length;
-    /// The value; for texts, bytes and containers the length of the contents.
+    /// The value of the node; for texts, bytes and containers the length of the contents.
     uint64_t value;
 } node;
 
-/// The first allocation of a tree, enough for eight fields of typical length.
+/// Size of a tree's first allocation, enough for eight values of typical length.
 #define FIRST_BYTES 512u
 
 static size_t padded(size_t length) {
@@ -46,7 +47,7 @@ static nc_params_kind open_kind(const nc_params *params) {
     return params->open == 0 ? params->root : (nc_params_kind)node_at(params->nodes.data + params->open - 1).kind;
 }
 
-/// Reserves a node of `bytes`. Returns NULL after an error.
+/// Appends `bytes` of uninitialized memory to the tree and returns it; NULL after an error.
 static uint8_t *grow(nc_params *params, size_t bytes) {
     nc_buf *nodes = &params->nodes;
     if (nodes->capacity - nodes->length < bytes || nodes->status != NC_OK) {
@@ -56,34 +57,34 @@ static uint8_t *grow(nc_params *params, size_t bytes) {
             return NULL;
         }
     }
-    uint8_t *place = nodes->data + nodes->length;
+    uint8_t *node_bytes = nodes->data + nodes->length;
     nodes->length += bytes;
-    return place;
+    return node_bytes;
 }
 
 static void add(nc_params *params, nc_params_kind kind, nc_slice name, uint64_t value, nc_slice text) {
     if (open_kind(params) != NC_PARAMS_OBJECT) {
         name.length = 0;
     }
-    // Each is limited to half of the address space, so that the sum with padding cannot overflow.
+    // With these limits the padded size of the node cannot overflow.
     if (name.length > UINT32_MAX || text.length > SIZE_MAX / 2 - UINT32_MAX - 64) {
         fail(params, NC_ERR_TOO_LARGE);
         return;
     }
     size_t used = sizeof(node) + name.length + text.length;
-    uint8_t *place = grow(params, padded(used));
-    if (place == NULL) {
+    uint8_t *node_bytes = grow(params, padded(used));
+    if (node_bytes == NULL) {
         return;
     }
     node head = {(uint32_t)kind, (uint32_t)name.length, value};
-    // Clear the padding first; the rest is overwritten below.
-    memset(place + padded(used) - 8, 0, 8);
-    memcpy(place, &head, sizeof head);
+    // Clears the padding; the other bytes of these 8 are overwritten below.
+    memset(node_bytes + padded(used) - 8, 0, 8);
+    memcpy(node_bytes, &head, sizeof head);
     if (name.length > 0) {
-        memcpy(place + sizeof head, name.data, name.length);
+        memcpy(node_bytes + sizeof head, name.data, name.length);
     }
     if (text.length > 0) {
-        memcpy(place + sizeof head + name.length, text.data, text.length);
+        memcpy(node_bytes + sizeof head + name.length, text.data, text.length);
     }
 }
 
@@ -152,7 +153,7 @@ void nc_params_begin(nc_params *params, nc_slice name, nc_params_kind kind) {
         fail(params, NC_ERR_TOO_LARGE);
     }
     size_t start = params->nodes.length;
-    // While a container is open, its length field holds the offset of the enclosing open container.
+    // While a container is open, `value` stores the enclosing container's `open` (its offset plus 1; 0 for the root).
     add(params, kind, name, params->open, nc_slice_make(NULL, 0));
     if (params->nodes.status == NC_OK) {
         params->open = start + 1;
@@ -167,13 +168,13 @@ void nc_params_end(nc_params *params) {
     if (params->nodes.status != NC_OK) {
         return;
     }
-    uint8_t *place = params->nodes.data + params->open - 1;
-    node head = node_at(place);
+    uint8_t *node_bytes = params->nodes.data + params->open - 1;
+    node head = node_at(node_bytes);
     size_t children = params->open - 1 + padded(sizeof head + head.name_length);
     params->open = (size_t)head.value;
     params->depth--;
     head.value = params->nodes.length - children;
-    memcpy(place, &head, sizeof head);
+    memcpy(node_bytes, &head, sizeof head);
 }
 
 nc_status nc_params_status(const nc_params *params) {
@@ -198,16 +199,16 @@ bool nc_params_next(nc_params_cursor *cursor, nc_params_item *item) {
     if (cursor->rest.length == 0) {
         return false;
     }
-    const uint8_t *place = cursor->rest.data;
-    node head = node_at(place);
+    const uint8_t *node_bytes = cursor->rest.data;
+    node head = node_at(node_bytes);
     nc_params_kind kind = (nc_params_kind)head.kind;
-    *item = (nc_params_item){.kind = kind, .name = nc_slice_make(place + sizeof head, head.name_length)};
+    *item = (nc_params_item){.kind = kind, .name = nc_slice_make(node_bytes + sizeof head, head.name_length)};
     size_t used = sizeof head + head.name_length;
     if (is_container(kind)) {
         used = padded(used);
     }
     if (has_text(kind) || is_container(kind)) {
-        item->content = nc_slice_make(place + used, (size_t)head.value);
+        item->content = nc_slice_make(node_bytes + used, (size_t)head.value);
         used += (size_t)head.value;
     }
     item->boolean = kind == NC_PARAMS_BOOLEAN && head.value != 0;
@@ -215,7 +216,7 @@ bool nc_params_next(nc_params_cursor *cursor, nc_params_item *item) {
     if (kind == NC_PARAMS_DOUBLE) {
         memcpy(&item->number, &head.value, sizeof item->number);
     }
-    cursor->rest = nc_slice_make(place + padded(used), cursor->rest.length - padded(used));
+    cursor->rest = nc_slice_make(node_bytes + padded(used), cursor->rest.length - padded(used));
     return true;
 }
 
@@ -234,4 +235,34 @@ nc_slice nc_params_text(const nc_params_item *item, nc_params_digits *digits) {
     default:
         return nc_slice_make(NULL, 0);
     }
+}
+
+/* --- checking values --- */
+
+static int shown_length(nc_slice path) {
+    return (int)(path.length < NC_PATH_SHOWN_BYTES ? path.length : NC_PATH_SHOWN_BYTES);
+}
+
+nc_status nc_value_refuse(nc_slice path, const char *what, int64_t offset, nc_error *err) {
+    const char *text = path.length == 0 ? "" : (const char *)path.data;
+    return nc_error_set(err, NC_ERR_BAD_PARAMETER, 0, offset, "'%.*s': %s", shown_length(path), text, what);
+}
+
+nc_status nc_value_check_name(nc_slice path, nc_slice name, nc_error *err) {
+    size_t good = nc_utf8_span(name.data, name.length);
+    return good == name.length ? NC_OK : nc_value_refuse(path, "the name is not UTF-8", (int64_t)good, err);
+}
+
+nc_status nc_value_check(nc_slice path, const nc_params_item *item, nc_error *err) {
+    if (item->kind == NC_PARAMS_STRING) {
+        size_t good = nc_utf8_span(item->content.data, item->content.length);
+        if (good != item->content.length) {
+            return nc_value_refuse(path, "the text is not UTF-8", (int64_t)good, err);
+        }
+    } else if (item->kind == NC_PARAMS_NUMBER && !nc_number_is_valid(item->content)) {
+        return nc_value_refuse(path, "the number is not valid", 0, err);
+    } else if (item->kind == NC_PARAMS_DOUBLE && item->number - item->number != 0) {
+        return nc_value_refuse(path, "the number is not finite", 0, err);
+    }
+    return NC_OK;
 }

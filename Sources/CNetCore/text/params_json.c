@@ -3,17 +3,17 @@
 #include <netcore/json.h>
 #include <netcore/params.h>
 
-/// A tree that is built from tokens.
-typedef struct growth {
+/// Builds a tree from JSON tokens.
+typedef struct tree_builder {
     nc_params *params;
-    /// The pending name, with its escapes.
+    /// The name of the next value, still escaped.
     nc_json_token name;
-    /// Unescaped text.
+    /// Buffers for an unescaped name and an unescaped string.
     nc_buf name_text;
     nc_buf value_text;
     bool has_root;
     bool has_bad_root;
-} growth;
+} tree_builder;
 
 static nc_slice plain_text(nc_buf *room, const nc_json_token *token) {
     if (!token->has_escapes) {
@@ -24,7 +24,7 @@ static nc_slice plain_text(nc_buf *room, const nc_json_token *token) {
     return nc_buf_slice(room);
 }
 
-static bool begin_root(growth *in, nc_json_kind kind) {
+static bool begin_root(tree_builder *in, nc_json_kind kind) {
     in->has_root = true;
     in->has_bad_root = kind != NC_JSON_OBJECT && kind != NC_JSON_ARRAY;
     nc_params_reset(in->params, kind == NC_JSON_ARRAY ? NC_PARAMS_ARRAY : NC_PARAMS_OBJECT);
@@ -38,7 +38,7 @@ static void end_container(nc_params *params) {
     }
 }
 
-static void add_value(growth *in, const nc_json_token *token) {
+static void add_value(tree_builder *in, const nc_json_token *token) {
     nc_params *params = in->params;
     nc_slice name = plain_text(&in->name_text, &in->name);
     switch (token->kind) {
@@ -61,12 +61,12 @@ static void add_value(growth *in, const nc_json_token *token) {
     default:
         nc_params_add_null(params, name);
     }
-    // A name applies to one value; values of an array have none.
+    // The name was that of this value only. Values of an array have no names.
     in->name = (nc_json_token){0};
 }
 
 static bool take_token(void *ctx, const nc_json_token *token) {
-    growth *in = ctx;
+    tree_builder *in = ctx;
     if (!in->has_root) {
         return begin_root(in, token->kind);
     }
@@ -81,7 +81,7 @@ static bool take_token(void *ctx, const nc_json_token *token) {
     default:
         add_value(in, token);
     }
-    // A text whose allocation failed is truncated. The tree must not look complete.
+    // If an allocation failed, the added text was truncated, so the tree must have an error too.
     nc_status lost = in->name_text.status != NC_OK ? in->name_text.status : in->value_text.status;
     if (lost != NC_OK && in->params->nodes.status == NC_OK) {
         in->params->nodes.status = lost;
@@ -91,14 +91,14 @@ static bool take_token(void *ctx, const nc_json_token *token) {
 
 nc_status nc_params_parse_json(nc_params *params, nc_slice text, nc_error *err) {
     if (params == NULL || (text.data == NULL && text.length > 0)) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "there is no tree or no text");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the parameters or the text is NULL");
     }
     const nc_json_options options = {.max_depth = NC_PARAMS_MAX_DEPTH};
-    growth in = {.params = params, .name_text = nc_buf_init(text.length), .value_text = nc_buf_init(text.length)};
+    tree_builder in = {.params = params, .name_text = nc_buf_init(text.length), .value_text = nc_buf_init(text.length)};
     nc_status status = nc_json_read(text, &options, take_token, &in, NULL, err);
     if (status == NC_ERR_STOPPED_BY_CALLER && in.has_bad_root) {
         status = nc_error_set(err, NC_ERR_BAD_JSON, 0, err != NULL ? err->offset : -1,
-                              "neither an object nor an array, but a single value");
+                              "the JSON text must be an object or an array, not a single value");
     } else if (status == NC_ERR_STOPPED_BY_CALLER) {
         status = params->nodes.status;
         status =

@@ -7,7 +7,8 @@
 /// A query that is being written.
 typedef struct writer {
     nc_buf *out;
-    /// Set separately, because the first pair may be empty text: an empty name without a value.
+    /// True after the first pair. The length of `out` does not show that, because a pair with an empty name and no
+    /// value appends nothing.
     bool has_pair;
     nc_boolean_style booleans;
     nc_percent_style percent;
@@ -38,7 +39,7 @@ static nc_status append_pair(void *ctx, nc_slice name, const nc_params_item *val
     if (in->has_pair) {
         nc_buf_append_byte(in->out, '&');
     } else if (name.length > 0 && name.data[0] == '?') {
-        // URLSearchParams of browsers and node drops a '?' at the very start.
+        // URLSearchParams, in browsers and Node.js, drops a '?' at the start of a query.
         nc_buf_append(in->out, nc_slice_of("%3F"));
         name = nc_slice_make(name.data + 1, name.length - 1);
     }
@@ -94,7 +95,8 @@ nc_status nc_query_append(nc_buf *out, const nc_params *params, const nc_query_o
     return nc_error_clear(err);
 }
 
-/// Returns the offset of the first byte that would end the query or the request line; the length if there is none.
+/// Returns the offset of the first byte that would end the query or the request line; the length of the query if there
+/// is none.
 static size_t find_forbidden(nc_slice query) {
     size_t at = 0;
     while (at < query.length && query.data[at] > ' ' && query.data[at] != '#' && query.data[at] != 0x7F) {
@@ -112,7 +114,7 @@ nc_status nc_query_attach(nc_buf *out, nc_slice url, nc_slice query, nc_error *e
     size_t forbidden = find_forbidden(query);
     if (forbidden < query.length) {
         return nc_error_set(err, NC_ERR_BAD_PARAMETER, 0, (int64_t)forbidden,
-                            "byte 0x%02x cannot stand in a query, at byte %zu", query.data[forbidden], forbidden);
+                            "forbidden byte 0x%02x in the query at byte %zu", query.data[forbidden], forbidden);
     }
     size_t fragment = find_byte(url, '#');
     nc_slice before = nc_slice_make(url.data, fragment);
@@ -133,7 +135,7 @@ nc_status nc_query_attach(nc_buf *out, nc_slice url, nc_slice query, nc_error *e
     nc_status status = nc_buf_status(out);
     if (status != NC_OK) {
         out->length = start;
-        return nc_error_set(err, status, 0, -1, "the URL with its query: %s", nc_status_text(status));
+        return nc_error_set(err, status, 0, -1, "cannot store the URL with its query: %s", nc_status_text(status));
     }
     return nc_error_clear(err);
 }

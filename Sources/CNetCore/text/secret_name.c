@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/// A longer name counts as a secret without being read.
+/// A name of more than MAX_NAME_BYTES counts as a secret without being examined.
 enum { MAX_NAME_BYTES = 1024, MAX_WORDS = 64 };
 
 typedef struct span {
@@ -12,8 +12,8 @@ typedef struct span {
     uint16_t length;
 } span;
 
-/// The ASCII letters of a name in lower case, and the positions of its words. Other bytes are separators. A chunk is
-/// between two separators. A word is also split at changes of case: "apiKey" is one chunk of two words.
+/// A name, split into chunks and words. Only ASCII letters are stored, in lower case. All other bytes separate chunks.
+/// A chunk is split further into words at changes of case: "apiKey" is one chunk of two words.
 typedef struct split_name {
     uint8_t bare[MAX_NAME_BYTES];
     size_t length;
@@ -25,7 +25,7 @@ typedef struct split_name {
 
 /* --- lists, terminated by NULL --- */
 
-/// Secrets at any position.
+/// Words that mark a secret at any position in a name.
 static const char *const secret_words[] = {
     "token",      "tokens",     "secret",     "secrets",   "password",  "passwords",  "passwd",      "passphrase",
     "passcode",   "pass",       "pwd",        "pw",        "pin",       "otp",        "totp",        "hotp",
@@ -36,10 +36,10 @@ static const char *const secret_words[] = {
     "signatures", "assertions", "jsessionid", "sapisid",   "sharedkey", "privkey",    "captcha",     "recaptcha",
     NULL};
 
-/// Secrets at the end of a name.
+/// Words that mark a secret only as the last word of a name.
 static const char *const last_words[] = {"auth", "oauth", "authentication", NULL};
 
-/// Ends of compound words, such as "accesstoken".
+/// A word that ends with one of these marks a secret, such as "mysessionid".
 static const char *const word_ends[] = {
     "secret",    "secrets",         "password",    "passwd",     "pwd",        "passphrase", "passcode",
     "sessid",    "session",         "jwt",         "otp",        "signature",  "assertion",  "verifier",
@@ -49,46 +49,46 @@ static const char *const word_ends[] = {
     "sshkey",    "writekey",        "adminkey",    "servicekey", "hmackey",    "userpin",    "cardpin",
     NULL};
 
-/// Secrets anywhere in a name, with any separators between their letters.
+/// Letter sequences that mark a secret anywhere in a name, even across separators: "pass-word".
 static const char *const bare_parts[] = {
     "password",     "passwd",          "passphrase",   "passcode",    "secret",    "credential", "authorization",
     "sessionid",    "sessid",          "apikey",       "accesstoken", "authtoken", "idtoken",    "refreshtoken",
     "samlresponse", "samlrequest",     "samlart",      "accesskey",   "secretkey", "privatekey", "clientprincipal",
     "rememberme",   "wordpresslogged", "wordpresssec", NULL};
 
-/// Words that contain one of the above and are no secrets.
+/// Words that contain one of the above but do not mark a secret.
 static const char *const harmless_words[] = {"secretary",  "secretaries", "secretariat",  "secretion",
                                              "possession", "obsession",   "intersession", NULL};
 
-/// Complete names, without separators, that are no secrets.
+/// Whole names, without separators, that are not secrets.
 static const char *const harmless_names[] = {"accesscontrolallowcredentials", "publickeypins",
                                              "publickeypinsreportonly", NULL};
 
-/// Words before "key" that make it no secret: Idempotency-Key, sort_key.
+/// If one of these words precedes "key", the key is not a secret: Idempotency-Key, sort_key.
 static const char *const harmless_keys[] = {
     "idempotency", "idempotent", "primary",     "foreign",       "public",      "sort",   "partition",
     "cache",       "surrogate",  "unique",      "group",         "routing",     "row",    "column",
     "range",       "index",      "lookup",      "object",        "translation", "socket", "dedup",
     "websocket",   "ordering",   "correlation", "deduplication", NULL};
 
-/// Words before "key" that make it a secret even if the name continues: Api_Key_Id.
+/// If one of these words precedes "key", it is a secret even if other words follow: Api_Key_Id.
 static const char *const secret_keys[] = {"api",          "access",   "secret", "private", "auth",     "account",
                                           "subscription", "license",  "client", "app",     "master",   "encryption",
                                           "signing",      "session",  "shared", "storage", "consumer", "admin",
                                           "service",      "rapidapi", "user",   NULL};
 
-/// Words before "code" that make it a secret.
+/// If one of these words precedes "code", it is a secret.
 static const char *const secret_codes[] = {
     "auth",   "oauth", "authorization", "verification", "device",     "user",           "mfa",
     "tfa",    "fa",    "security",      "access",       "activation", "confirmation",   "recovery",
     "backup", "sms",   "login",         "reset",        "invite",     "authentication", NULL};
 
-/// Words of counts and descriptions: max_tokens, token_type.
+/// Words before "tokens" that make it a count (max_tokens), and words behind "token" that describe one (token_type).
 static const char *const counting_words[] = {"max",    "min", "total",  "prompt",    "completion", "input",
                                              "output", "num", "cached", "reasoning", "count",      NULL};
 static const char *const describing_words[] = {"count", "type", "endpoint", "limit", "usage", "budget", NULL};
 
-/// Parameter names that are secrets as a whole, of OAuth and CAS. JSON members use them for other purposes.
+/// Whole names of parameters that are secrets, from OAuth and CAS. JSON members with these names usually are not.
 static const char *const parameter_names[] = {"code", "ticket", NULL};
 
 /* --- comparing --- */
@@ -131,14 +131,15 @@ static bool is_upper(uint8_t byte) {
     return byte >= 'A' && byte <= 'Z';
 }
 
-/// Returns true if a word begins at this letter after another one: aB, and the B of ABc.
+/// Returns true if a new word begins at this letter although a letter precedes it: at the B of "aB", and at the B of
+/// "ABc".
 static bool is_change(nc_slice name, size_t at) {
     return is_upper(name.data[at]) &&
            (!is_upper(name.data[at - 1]) ||
             (at + 1 < name.length && nc_ascii_is_alpha(name.data[at + 1]) && !is_upper(name.data[at + 1])));
 }
 
-static void grow(span *list, size_t *count, bool begins, size_t at) {
+static void extend_last(span *list, size_t *count, bool begins, size_t at) {
     if (begins && *count < MAX_WORDS) {
         list[(*count)++] = (span){.start = (uint16_t)at, .length = 0};
     }
@@ -150,8 +151,8 @@ static void split(split_name *out, nc_slice name) {
     for (size_t i = 0; i < name.length; i++) {
         if (nc_ascii_is_alpha(name.data[i])) {
             bool begins = i == 0 || !nc_ascii_is_alpha(name.data[i - 1]);
-            grow(out->chunks, &out->chunk_count, begins, out->length);
-            grow(out->words, &out->word_count, begins || is_change(name, i), out->length);
+            extend_last(out->chunks, &out->chunk_count, begins, out->length);
+            extend_last(out->words, &out->word_count, begins || is_change(name, i), out->length);
             out->bare[out->length++] = nc_ascii_lower(name.data[i]);
         }
     }
@@ -159,8 +160,8 @@ static void split(split_name *out, nc_slice name) {
 
 /* --- matching --- */
 
-/// Returns true if a word contains "token". "tokenizer" and "detokenize" do not count.
-static bool holds_token(const uint8_t *word, size_t length) {
+/// Returns true if a word contains "token", except in forms of "tokenize".
+static bool contains_token(const uint8_t *word, size_t length) {
     const uint8_t *at = find(word, length, "token");
     if (at == NULL) {
         return false;
@@ -184,7 +185,7 @@ static bool word_is_secret(const split_name *name, size_t index) {
         return false;
     }
     if (is_one_of(word, length, secret_words) || (is_last && is_one_of(word, length, last_words)) ||
-        holds_token(word, length)) {
+        contains_token(word, length)) {
         return true;
     }
     for (const char *const *end = word_ends; *end != NULL; end++) {
@@ -211,12 +212,12 @@ static bool pair_is_secret(const split_name *name, size_t index) {
            word_is_one_of(name, index - 1, secret_codes);
 }
 
-/// Returns true for names without useful separators or changes of case: "PHPSESSID", "PaSsWoRd".
+/// Finds secrets in names whose words are not separated, or separated at wrong places: "PHPSESSID", "PaSsWoRd".
 static bool bare_is_secret(const split_name *name) {
     for (size_t i = 0; i < name->chunk_count; i++) {
         const uint8_t *chunk = name->bare + name->chunks[i].start;
         size_t length = name->chunks[i].length;
-        // A chunk of one word was checked as a word already.
+        // If each chunk is one word, all chunks were already checked as words.
         if (name->word_count > name->chunk_count && is_one_of(chunk, length, secret_words)) {
             return true;
         }
@@ -232,7 +233,7 @@ static bool bare_is_secret(const split_name *name) {
     return name->length >= 4 && memcmp(name->bare, "saml", 4) == 0;
 }
 
-bool nc_secret_name_matches(nc_slice name, nc_secret_place place) {
+bool nc_secret_name_matches(nc_slice name, nc_secret_location location) {
     split_name split_up;
     if (name.length > MAX_NAME_BYTES) {
         return true;
@@ -241,7 +242,7 @@ bool nc_secret_name_matches(nc_slice name, nc_secret_place place) {
     if (is_one_of(split_up.bare, split_up.length, harmless_names)) {
         return false;
     }
-    if (place == NC_SECRET_PARAMETER && is_one_of(split_up.bare, split_up.length, parameter_names)) {
+    if (location == NC_SECRET_PARAMETER && is_one_of(split_up.bare, split_up.length, parameter_names)) {
         return true;
     }
     for (size_t i = 0; i < split_up.word_count; i++) {

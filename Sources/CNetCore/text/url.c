@@ -14,15 +14,17 @@ static nc_slice slice_until(nc_slice text, size_t end) {
     return nc_slice_make(text.data, end);
 }
 
-/// Removes and returns the part of `rest` before the first byte of `stops`.
-static nc_slice take_until(nc_slice *rest, const char *stops) {
-    size_t end = 0;
-    while (end < rest->length && strchr(stops, rest->data[end]) == NULL) {
-        end++;
+/// Cuts off the text from the first `mark` on, and sets `tail` to what follows the mark. Returns false if there is
+/// none.
+static bool cut_tail(nc_slice *text, nc_slice *tail, char mark) {
+    const uint8_t *found = text->length > 0 ? memchr(text->data, mark, text->length) : NULL;
+    if (found == NULL) {
+        return false;
     }
-    nc_slice taken = slice_until(*rest, end);
-    *rest = slice_from(*rest, end);
-    return taken;
+    size_t end = (size_t)(found - text->data);
+    *tail = slice_from(*text, end + 1);
+    text->length = end;
+    return true;
 }
 
 /// Returns the length of the scheme without its colon; 0 if the text has no scheme.
@@ -45,6 +47,32 @@ static bool starts_with(nc_slice text, const char *prefix) {
     return text.length >= length && memcmp(text.data, prefix, length) == 0;
 }
 
+/// Returns the length of the host at the start of "host:port". If its ']' is missing, or is followed by more
+/// than a port, the whole text is the host.
+static size_t host_length(nc_slice text) {
+    bool is_literal = text.length > 0 && text.data[0] == '[';
+    const uint8_t *mark = text.length > 0 ? memchr(text.data, is_literal ? ']' : ':', text.length) : NULL;
+    size_t end = mark == NULL ? text.length : (size_t)(mark - text.data) + (is_literal ? 1 : 0);
+    return end < text.length && text.data[end] != ':' ? text.length : end;
+}
+
+/// Splits the authority (RFC 3986, 3.2).
+static void split_authority(nc_url_parts *out) {
+    nc_slice authority = out->authority;
+    const uint8_t *at = authority.length > 0 ? memchr(authority.data, '@', authority.length) : NULL;
+    size_t start = at != NULL ? authority.length : 0;
+    while (start > 0 && authority.data[start - 1] != '@') {
+        start--;
+    }
+    out->has_userinfo = start > 0;
+    out->userinfo = slice_until(authority, start > 0 ? start - 1 : 0);
+    nc_slice rest = slice_from(authority, start);
+    size_t end = host_length(rest);
+    out->host = slice_until(rest, end);
+    out->has_port = end < rest.length;
+    out->port = out->has_port ? slice_from(rest, end + 1) : slice_from(rest, end);
+}
+
 nc_url_parts nc_url_split(nc_slice text) {
     nc_url_parts out = {0};
     size_t scheme = scheme_length(text);
@@ -52,26 +80,22 @@ nc_url_parts nc_url_split(nc_slice text) {
         out.scheme = slice_until(text, scheme);
         text = slice_from(text, scheme + 1);
     }
-    if (starts_with(text, "//")) {
+    out.has_fragment = cut_tail(&text, &out.fragment, '#');
+    out.has_query = cut_tail(&text, &out.query, '?');
+    if (text.length >= 2 && text.data[0] == '/' && text.data[1] == '/') {
         text = slice_from(text, 2);
+        const uint8_t *slash = text.length > 0 ? memchr(text.data, '/', text.length) : NULL;
         out.has_authority = true;
-        out.authority = take_until(&text, "/?#");
+        out.authority = slice_until(text, slash != NULL ? (size_t)(slash - text.data) : text.length);
+        text = slice_from(text, out.authority.length);
+        split_authority(&out);
     }
-    out.path = take_until(&text, "?#");
-    if (starts_with(text, "?")) {
-        text = slice_from(text, 1);
-        out.has_query = true;
-        out.query = take_until(&text, "#");
-    }
-    if (text.length != 0) {
-        out.has_fragment = true;
-        out.fragment = slice_from(text, 1);
-    }
+    out.path = text;
     return out;
 }
 
-/// Removes dot segments in place (RFC 3986, 5.2.4) and returns the new length. The write position never passes the read
-/// position, so the rule's "replace the prefix with '/'" can write to the input.
+/// Removes dot segments in place (RFC 3986, 5.2.4) and returns the new length. The output is never longer than the
+/// input read so far, so writing does not overwrite unread bytes.
 static size_t remove_dot_segments(uint8_t *path, size_t length) {
     size_t in = 0;
     size_t out = 0;
@@ -87,7 +111,7 @@ static size_t remove_dot_segments(uint8_t *path, size_t length) {
             in = length;
         } else if (is_up || is_here) {
             in += is_up ? 2 : 1;
-            // "/.." and "/." at the end leave a '/', which replaces their last dot.
+            // "/.." and "/." at the end become '/', which is written over the last dot.
             if (in + 1 == length) {
                 path[in] = '/';
             } else {
@@ -104,8 +128,9 @@ static size_t remove_dot_segments(uint8_t *path, size_t length) {
     return out;
 }
 
-/// Selects the target's parts (RFC 3986, 5.2.2, strict). `*directory` is the prefix of the reference's path.
-static nc_url_parts choose(const nc_url_parts *base, const nc_url_parts *reference, nc_slice *directory) {
+/// Determines the parts of the target URL (RFC 3986, 5.2.2, strict). The path of the target is `*directory` followed by
+/// the target's `path`.
+static nc_url_parts target_parts(const nc_url_parts *base, const nc_url_parts *reference, nc_slice *directory) {
     nc_url_parts target = *reference;
     *directory = nc_slice_make(NULL, 0);
     if (reference->scheme.length != 0) {
@@ -132,9 +157,9 @@ static nc_url_parts choose(const nc_url_parts *base, const nc_url_parts *referen
     return target;
 }
 
-/// Moves to the parent directory. Returns false at the root (5.2.4), and at "." and "..", whose parent is not their
-/// prefix.
-static bool climb(nc_slice *directory) {
+/// Changes `*directory` to its parent; the root stays (RFC 3986, 5.2.4). Returns false for a directory named "." or
+/// "..", because removing its name would not give its parent.
+static bool move_to_parent(nc_slice *directory) {
     size_t start = directory->length > 0 ? directory->length - 1 : 0;
     nc_slice above = slice_until(*directory, start);
     while (start > 0 && above.data[start - 1] != '/') {
@@ -148,12 +173,13 @@ static bool climb(nc_slice *directory) {
     return true;
 }
 
-/// Resolves the leading steps of a relative path, as libcurl does if it keeps the others.
-static void take_steps(nc_slice *directory, nc_slice *path) {
+/// Resolves "./" and "../" at the start of a relative path, as libcurl does when it keeps dot segments
+/// (CURLOPT_PATH_AS_IS).
+static void resolve_leading_dots(nc_slice *directory, nc_slice *path) {
     if (starts_with(*path, "./")) {
         *path = slice_from(*path, 2);
     }
-    while (starts_with(*path, "../") && climb(directory)) {
+    while (starts_with(*path, "../") && move_to_parent(directory)) {
         *path = slice_from(*path, 3);
     }
 }
@@ -170,7 +196,8 @@ static void append_path(nc_buf *out, nc_slice directory, const nc_url_parts *tar
         length = remove_dot_segments(out->data + start, length);
         out->length = start + length;
     }
-    // A path without an authority must not begin with "//" (3.3): "a:/x" and "..//b" would have the host b.
+    // Without an authority a path must not begin with "//" (RFC 3986, 3.3): "..//b" at "a:/x" would give "a://b", with
+    // the host b.
     if (!target->has_authority && length >= 2 && memcmp(out->data + start, "//", 2) == 0) {
         nc_buf_append(out, nc_slice_of("/."));
         if (out->status == NC_OK) {
@@ -201,15 +228,15 @@ static void append_target(nc_buf *out, const nc_url_parts *target, nc_slice dire
 
 void nc_url_append_resolved(nc_buf *out, const nc_url_parts *base, const nc_url_parts *reference) {
     nc_slice directory;
-    nc_url_parts target = choose(base, reference, &directory);
+    nc_url_parts target = target_parts(base, reference, &directory);
     append_target(out, &target, directory, false);
 }
 
 static void append_as_is(nc_buf *out, const nc_url_parts *base, const nc_url_parts *reference) {
     nc_slice directory;
-    nc_url_parts target = choose(base, reference, &directory);
+    nc_url_parts target = target_parts(base, reference, &directory);
     if (directory.length > 0) {
-        take_steps(&directory, &target.path);
+        resolve_leading_dots(&directory, &target.path);
     }
     append_target(out, &target, directory, true);
 }
@@ -237,7 +264,7 @@ static nc_status check_inputs(const nc_buf *out, nc_slice base, nc_slice referen
         status = check_bytes(reference, "reference", err);
     }
     if (status == NC_OK && scheme_length(base) == 0) {
-        status = nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the base has no scheme");
+        status = nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the base URL has no scheme");
     }
     return status;
 }
@@ -256,7 +283,7 @@ static nc_status resolve(nc_buf *out, nc_slice base, nc_slice reference, bool ke
     }
     if (out->status != NC_OK) {
         out->length = length_before;
-        return nc_error_set(err, out->status, 0, -1, "the resolved URL does not fit: %s", nc_status_text(out->status));
+        return nc_error_set(err, out->status, 0, -1, "cannot store the resolved URL: %s", nc_status_text(out->status));
     }
     return nc_error_clear(err);
 }

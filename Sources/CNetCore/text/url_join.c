@@ -6,43 +6,27 @@
 #include <netcore/url.h>
 #include <string.h>
 
-/// The largest result of joining and encoding the longest base and path: each byte becomes at most three.
+/// The largest result of joining the longest base and path, before encoding.
 #define MAX_RAW_BYTES (2 * NC_URL_MAX_BYTES + 16)
 
-/// The parts of an authority (RFC 3986, 3.2).
-typedef struct url_place {
-    /// Up to and including the last '@'.
-    nc_slice userinfo;
-    /// Includes the brackets of an IP literal.
-    nc_slice host;
-    /// The text after the colon behind the host.
-    nc_slice port;
-    /// True if there is such a colon.
-    bool has_port;
-} url_place;
-
-static bool is_hex(uint8_t c) {
-    uint8_t lower = c | 0x20;
-    return (c >= '0' && c <= '9') || (lower >= 'a' && lower <= 'f');
-}
-
-/// Returns true for bytes that a URL contains only in encoded form (RFC 3986), as a bit set: below 64 controls, space
-/// and "<>, above it \^`{|} and DEL.
+/// Returns true for bytes that may occur in a URL only percent-encoded (RFC 3986). The first bit set contains control
+/// characters, space and "<>, the second \^`{|} and DEL.
 static bool is_forbidden(uint8_t c) {
     uint64_t bits = c < 64 ? 0x50000005ffffffffu : 0xb800000150000000u;
     return c >= 0x80 || (bits >> (c & 63) & 1) != 0;
 }
 
-/// Returns true if the byte at `at` must be encoded.
-static bool is_to_encode(nc_slice text, size_t at) {
+/// Returns true if the byte at `at` must be percent-encoded: a forbidden byte, or a '%' without two hex digits.
+static bool needs_encoding(nc_slice text, size_t at) {
     uint8_t c = text.data[at];
-    bool is_stray = c == '%' && !(at + 2 < text.length && is_hex(text.data[at + 1]) && is_hex(text.data[at + 2]));
+    bool is_stray = c == '%' && !(at + 2 < text.length && nc_ascii_hex(text.data[at + 1]) >= 0 &&
+                                  nc_ascii_hex(text.data[at + 2]) >= 0);
     return is_stray || is_forbidden(c);
 }
 
-static bool is_clean(nc_slice text) {
+static bool needs_no_encoding(nc_slice text) {
     for (size_t i = 0; i < text.length; i++) {
-        if (is_to_encode(text, i)) {
+        if (needs_encoding(text, i)) {
             return false;
         }
     }
@@ -53,7 +37,7 @@ static void append_escaped(nc_buf *out, nc_slice text) {
     static const char digits[] = "0123456789ABCDEF";
     size_t start = 0;
     for (size_t i = 0; i < text.length; i++) {
-        if (!is_to_encode(text, i)) {
+        if (!needs_encoding(text, i)) {
             continue;
         }
         uint8_t c = text.data[i];
@@ -73,8 +57,8 @@ static nc_status check_text(nc_slice text, const char *role, nc_error *err) {
         return nc_error_set(err, NC_ERR_TOO_LARGE, 0, -1, "the %s has %zu bytes, more than %u", role, text.length,
                             NC_URL_MAX_BYTES);
     }
-    if (is_clean(text)) {
-        return NC_OK; // plain ASCII without controls, as usual
+    if (needs_no_encoding(text)) {
+        return NC_OK; // the usual case: nothing to encode, so neither control characters nor non-ASCII bytes
     }
     size_t valid = nc_utf8_span(text.data, text.length);
     for (size_t i = 0; i < valid; i++) {
@@ -98,11 +82,7 @@ static bool is_host(nc_slice host) {
             return false;
         }
     }
-    return host.length > (is_literal ? 2 : 0);
-}
-
-static nc_slice slice_from(nc_slice text, size_t start) {
-    return nc_slice_make(text.length == start ? NULL : text.data + start, text.length - start);
+    return !is_literal || (host.length > 2 && host.data[host.length - 1] == ']');
 }
 
 static bool is_web(nc_slice scheme) {
@@ -121,49 +101,18 @@ static bool is_port(nc_slice text) {
     return true;
 }
 
-/// Splits an authority. Returns false for forms that RFC 3986 does not allow: unclosed brackets, two ports, a port that
-/// is not a number up to 65535.
-static bool split_authority(url_place *out, nc_slice authority) {
-    url_place place = {0};
-    size_t start = authority.length;
-    while (start > 0 && authority.data[start - 1] != '@') {
-        start--;
+/// Refuses an invalid authority. libcurl may refuse further hosts later. The message does not contain the authority,
+/// because it may include a password.
+static nc_status check_authority(const nc_url_parts *parts, nc_error *err) {
+    bool is_valid = is_port(parts->port) && (parts->host.length == 0 || is_host(parts->host));
+    for (size_t i = 0; i < parts->userinfo.length && is_valid; i++) {
+        is_valid = !is_forbidden(parts->userinfo.data[i]) || parts->userinfo.data[i] >= 0x80;
     }
-    place.userinfo = nc_slice_make(authority.data, start);
-    nc_slice rest = slice_from(authority, start);
-    size_t end = 0;
-    if (rest.length > 0 && rest.data[0] == '[') {
-        const uint8_t *bracket = memchr(rest.data, ']', rest.length);
-        if (bracket == NULL) {
-            return false;
-        }
-        end = (size_t)(bracket - rest.data) + 1;
-    } else {
-        while (end < rest.length && rest.data[end] != ':') {
-            end++;
-        }
-    }
-    place.host = nc_slice_make(rest.data, end);
-    rest = slice_from(rest, end);
-    place.has_port = rest.length > 0;
-    place.port = place.has_port ? slice_from(rest, 1) : rest;
-    *out = place;
-    return !place.has_port || (rest.data[0] == ':' && is_port(place.port));
-}
-
-/// Refuses an invalid authority; libcurl may refuse more hosts. The message omits a name and a password before the
-/// host.
-static nc_status check_place(const nc_url_parts *parts, nc_error *err) {
-    url_place place = {0};
-    bool is_whole = split_authority(&place, parts->authority);
-    for (size_t i = 0; i < place.userinfo.length && is_whole; i++) {
-        is_whole = !is_forbidden(place.userinfo.data[i]) || place.userinfo.data[i] >= 0x80;
-    }
-    if (!is_whole || (place.host.length > 0 && !is_host(place.host))) {
+    if (!is_valid) {
         return nc_error_set(err, NC_ERR_BAD_URL, 0, -1, "the URL's host or port is malformed");
     }
-    if (place.host.length == 0 && is_web(parts->scheme)) {
-        return nc_error_set(err, NC_ERR_BAD_URL, 0, -1, "the URL names no host");
+    if (parts->host.length == 0 && is_web(parts->scheme)) {
+        return nc_error_set(err, NC_ERR_BAD_URL, 0, -1, "the URL has no host");
     }
     return NC_OK;
 }
@@ -183,12 +132,13 @@ static void append_folder(nc_buf *out, nc_slice base) {
 static nc_status check_base(nc_slice base, const nc_url_parts *parts, nc_error *err) {
     nc_status status = check_text(base, "base", err);
     if (status == NC_OK && parts->scheme.length == 0) {
-        status = nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the base has no scheme");
+        status = nc_error_set(err, NC_ERR_BAD_URL, 0, 0, "the base URL has no scheme");
     }
-    return status == NC_OK ? check_place(parts, err) : status;
+    return status == NC_OK ? check_authority(parts, err) : status;
 }
 
-/// Returns true if the base needs no change: it is a directory already, or `path` is absolute and replaces its path.
+/// Returns true if `path` can be resolved against the unchanged base: the base's path ends with '/', or `path` replaces
+/// it.
 static bool needs_no_folder(const nc_url_parts *base, nc_slice path, nc_join_mode mode) {
     bool is_rooted = path.length > 0 && path.data[0] == '/';
     bool is_folder = base->path.length > 0 && base->path.data[base->path.length - 1] == '/' && !base->has_query &&
@@ -196,33 +146,33 @@ static bool needs_no_folder(const nc_url_parts *base, nc_slice path, nc_join_mod
     return is_rooted ? mode == NC_JOIN_BY_RFC : is_folder;
 }
 
-/// Joins base and path. Bytes that must be encoded are still in `raw`; the caller checks the status of `raw`. Most URLs
-/// have none, and `raw` is then the caller's output.
+/// Joins base and path without encoding. The caller checks the status of `raw`.
 static nc_status resolve(nc_buf *raw, nc_slice base, nc_slice path, nc_join_mode mode, nc_error *err) {
     nc_url_parts reference = nc_url_split(path);
     if (reference.scheme.length > 0 && reference.has_authority) {
         nc_url_append_resolved(raw, &reference, &reference);
         return NC_OK;
     }
-    nc_url_parts place = nc_url_split(base);
-    nc_status status = check_base(base, &place, err);
+    nc_url_parts base_parts = nc_url_split(base);
+    nc_status status = check_base(base, &base_parts, err);
     if (status != NC_OK) {
         return status;
     }
-    if (needs_no_folder(&place, path, mode)) {
-        nc_url_append_resolved(raw, &place, &reference);
+    if (needs_no_folder(&base_parts, path, mode)) {
+        nc_url_append_resolved(raw, &base_parts, &reference);
         return NC_OK;
     }
     nc_buf folder = nc_buf_init(MAX_RAW_BYTES);
     append_folder(&folder, base);
     if (mode == NC_JOIN_KEEPS_BASE_PATH && path.length > 0 && path.data[0] == '/') {
-        // The directory ends with the '/' that the path begins with. Everything after it is path.
+        // The base already ends with the '/' that `path` begins with. The text behind that '/' must not be parsed as an
+        // authority.
         nc_buf_append(&folder, nc_slice_make(path.data + 1, path.length - 1));
         reference = nc_url_split(nc_buf_slice(&folder));
     }
     if (folder.status == NC_OK) {
-        place = nc_url_split(nc_buf_slice(&folder));
-        nc_url_append_resolved(raw, &place, &reference);
+        base_parts = nc_url_split(nc_buf_slice(&folder));
+        nc_url_append_resolved(raw, &base_parts, &reference);
     }
     if (raw->status == NC_OK) {
         raw->status = folder.status;
@@ -233,8 +183,8 @@ static nc_status resolve(nc_buf *raw, nc_slice base, nc_slice path, nc_join_mode
 
 /// Appends scheme and authority unchanged, then path, query and fragment with the necessary encoding.
 static void append_encoded(nc_buf *out, nc_slice raw, const nc_url_parts *parts) {
-    nc_slice front = parts->has_authority ? parts->authority : parts->scheme;
-    size_t end = front.data == NULL ? raw.length : (size_t)(front.data - raw.data) + front.length;
+    size_t end = parts->scheme.length > 0 ? parts->scheme.length + strlen(":") : 0;
+    end += parts->has_authority ? strlen("//") + parts->authority.length : 0;
     nc_buf_append(out, nc_slice_make(raw.data, end));
     append_escaped(out, nc_slice_make(raw.data + end, raw.length - end));
 }
@@ -248,17 +198,16 @@ nc_status nc_url_join(nc_buf *out, nc_slice base, nc_slice path, nc_join_mode mo
     if (status != NC_OK) {
         return status;
     }
-    nc_buf aside = nc_buf_init(MAX_RAW_BYTES);
-    bool has_room =
-        out->max_bytes - out->length > base.length + path.length; // including segments that ".." removes later
-    nc_buf *raw = has_room && is_clean(base) && is_clean(path) ? out : &aside;
+    nc_buf raw_buffer = nc_buf_init(MAX_RAW_BYTES);
+    bool has_room = out->max_bytes - out->length > base.length + path.length; // conservative: ".." may remove segments
+    nc_buf *raw = has_room && needs_no_encoding(base) && needs_no_encoding(path) ? out : &raw_buffer;
     size_t length_before = out->length;
     size_t start = raw->length;
     status = resolve(raw, base, path, mode, err);
     if (status == NC_OK && raw->status == NC_OK) {
         nc_slice joined = nc_slice_make(raw->length == 0 ? NULL : raw->data + start, raw->length - start);
         nc_url_parts parts = nc_url_split(joined);
-        status = check_place(&parts, err);
+        status = check_authority(&parts, err);
         if (status == NC_OK && raw != out) {
             append_encoded(out, joined, &parts);
         }
@@ -267,12 +216,12 @@ nc_status nc_url_join(nc_buf *out, nc_slice base, nc_slice path, nc_join_mode mo
     if (filled == NC_OK && out->length - length_before > NC_URL_MAX_BYTES) {
         filled = out->status = NC_ERR_TOO_LARGE;
     }
-    nc_buf_deinit(&aside);
+    nc_buf_deinit(&raw_buffer);
     if (status == NC_OK && filled == NC_OK) {
         return nc_error_clear(err);
     }
     out->length = length_before;
     return status != NC_OK
                ? status
-               : nc_error_set(err, filled, 0, -1, "the joined URL does not fit: %s", nc_status_text(filled));
+               : nc_error_set(err, filled, 0, -1, "cannot store the joined URL: %s", nc_status_text(filled));
 }

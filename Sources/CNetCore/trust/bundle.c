@@ -1,4 +1,4 @@
-#include "trust/bundle.h"
+#include "trust/identity.h"
 
 #include "base/error.h"
 #include "trust/pem.h"
@@ -10,7 +10,7 @@
 
 enum { DER_SEQUENCE = 0x30 };
 
-size_t nc_identity_ask(char *buffer, size_t capacity, const nc_trust_options *options) {
+size_t nc_identity_pass_phrase(char *buffer, size_t capacity, const nc_trust_options *options) {
     nc_slice password = options->identity_password;
     if (password.length > 0) {
         if (password.length > capacity) {
@@ -30,7 +30,7 @@ bool nc_bundle_is_one(nc_slice bytes) {
     return bytes.length > 0 && bytes.data[0] == DER_SEQUENCE && !nc_pem_is_text(bytes);
 }
 
-/// Unlocks the bundle. A NULL pass phrase means none.
+/// Returns true if the pass phrase is correct. NULL means that there is no pass phrase.
 static bool is_unlocked(PKCS12 *bundle, const char *password, size_t length) {
     return PKCS12_verify_mac(bundle, password, (int)length) == 1;
 }
@@ -40,7 +40,8 @@ static nc_status explain(const char *name, const char *why, nc_error *err) {
     return nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1, "%s in %s", why, name);
 }
 
-/// The usual reason is an algorithm of OpenSSL 3's legacy provider, such as 40-bit RC2.
+/// Reports that the contents of a bundle cannot be read. The usual reason is an algorithm that only OpenSSL 3's legacy
+/// provider has, such as 40-bit RC2.
 static nc_status explain_contents(const char *name, nc_error *err) {
     unsigned long reason = ERR_peek_last_error();
     const char *text = reason != 0 ? ERR_reason_error_string(reason) : NULL;
@@ -50,7 +51,8 @@ static nc_status explain_contents(const char *name, nc_error *err) {
     return status;
 }
 
-/// OpenSSL returns the chain in file order or reversed. A server needs the leaf first.
+/// Takes key, leaf and chain from the bundle. OpenSSL returns the chain in file order or reversed, but a server needs
+/// it from the leaf on.
 static nc_status take(nc_identity *identity, PKCS12 *bundle, const char *password, const char *name, nc_error *err) {
     STACK_OF(X509) *others = NULL;
     if (PKCS12_parse(bundle, password, &identity->key, &identity->leaf, &others) != 1) {
@@ -71,14 +73,14 @@ static nc_status unlock(nc_identity *identity, PKCS12 *bundle, const nc_trust_op
     char password[NC_IDENTITY_MAX_PASSWORD_BYTES + 1] = {0};
     nc_status status;
     if (!PKCS12_mac_present(bundle)) {
-        // Without a checksum the pass phrase cannot be verified.
-        return explain(name, "a PKCS#12 without a check sum", err);
+        // without a MAC the pass phrase cannot be verified
+        return explain(name, "a PKCS#12 without a MAC", err);
     }
-    // PKCS#12 has two encodings of an empty pass phrase.
+    // PKCS#12 has two encodings of an empty pass phrase: try both before a pass phrase is requested.
     if (is_unlocked(bundle, NULL, 0) || is_unlocked(bundle, "", 0)) {
         return take(identity, bundle, is_unlocked(bundle, NULL, 0) ? NULL : "", name, err);
     }
-    size_t length = nc_identity_ask(password, sizeof password - 1, options);
+    size_t length = nc_identity_pass_phrase(password, sizeof password - 1, options);
     if (length == 0) {
         status = explain(name, "the pass phrase of the PKCS#12 is missing", err);
     } else if (!is_unlocked(bundle, password, length)) {

@@ -1,6 +1,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
-#include "trust/chain.h"
+#include "trust/pem.h"
 #include "trust/pin.h"
 #include "trust/verify.h"
 
@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Maximum length of one text. A reader does not need more names than fit into it.
+/// The length at which a text, such as the list of names, is truncated.
 enum { MAX_TEXT_BYTES = 16 * 1024, KEY_BYTES = 64 };
 
 typedef struct entry {
-    nc_certificate says;
+    nc_certificate info;
     nc_buf subject;
     nc_buf issuer;
     nc_buf names;
@@ -30,7 +30,7 @@ struct nc_certificates {
 
 /* --- texts --- */
 
-/// Copies the content of a BIO. Replaces control characters by '?', so that a terminal does not interpret them.
+/// Copies the contents of a BIO. Control characters become '?', so that a terminal does not interpret them.
 static nc_status take_text(nc_buf *out, BIO *bio) {
     char *bytes = NULL;
     long length = bio != NULL ? BIO_get_mem_data(bio, &bytes) : 0;
@@ -88,7 +88,7 @@ static nc_status fill(entry *e, X509 *certificate) {
     if (status != NC_OK || length <= 0) {
         return status != NC_OK ? status : NC_ERR_NO_MEMORY;
     }
-    e->says = (nc_certificate){
+    e->info = (nc_certificate){
         .subject = nc_buf_slice(&e->subject),
         .issuer = nc_buf_slice(&e->issuer),
         .names = nc_buf_slice(&e->names),
@@ -99,7 +99,7 @@ static nc_status fill(entry *e, X509 *certificate) {
         .der = nc_slice_make(e->der, (size_t)length),
     };
     if (nc_pin_of(digest, certificate)) {
-        nc_pin_format(e->says.pin, digest);
+        nc_pin_format(e->info.pin, digest);
     }
     return NC_OK;
 }
@@ -132,7 +132,7 @@ size_t nc_certificates_count(const nc_certificates *certificates) {
 }
 
 nc_certificate nc_certificates_at(const nc_certificates *certificates, size_t index) {
-    return index < certificates->count ? certificates->entries[index].says : (nc_certificate){.begins_at_s = 0};
+    return index < certificates->count ? certificates->entries[index].info : (nc_certificate){.begins_at_s = 0};
 }
 
 void nc_certificates_free(nc_certificates *certificates) {

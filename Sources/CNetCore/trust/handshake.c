@@ -2,9 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "trust/evaluate.h"
 #include "trust/identity.h"
-#include "trust/judge.h"
-#include "trust/staple.h"
+#include "trust/rules.h"
+#include "trust/verify.h"
 
 #include <openssl/ssl.h>
 #include <pthread.h>
@@ -32,7 +33,7 @@ static int64_t now_s(const nc_handshake *handshake) {
 
 /* --- the observer --- */
 
-/// Certificates in DER, valid during one event.
+/// The certificates of a chain in DER, valid for one call of the observer.
 typedef struct der_chain {
     nc_slice slices[NC_CHAIN_MAX_CERTIFICATES];
     size_t count;
@@ -55,100 +56,100 @@ static void free_chain(der_chain *chain) {
     }
 }
 
-/// Calls the observer, which may override the result.
-static void consult(nc_trust_verdict *verdict, STACK_OF(X509) * chain, const nc_handshake *handshake) {
+/// Calls the policy's observer, which may change the result.
+static void call_observer(nc_trust_result *result, STACK_OF(X509) * chain, const nc_handshake *handshake) {
     const nc_trust_observer *observer = &handshake->trust->rules->observer;
     der_chain der;
-    if (observer->decide == NULL && !nc_report_is_due(handshake->trust, verdict)) {
+    if (observer->decide == NULL && !nc_report_is_due(handshake->trust, result)) {
         return;
     }
     write_chain(&der, chain);
     nc_trust_event event = {
         .host = nc_slice_make(handshake->host.text, handshake->host.length),
         .port = handshake->port,
-        .verdict = verdict,
+        .verdict = result,
         .chain = der.slices,
         .chain_count = der.count,
     };
-    nc_trust_let_decide(verdict, handshake->trust, &event);
+    nc_trust_call_observer(result, handshake->trust, &event);
     uint64_t now_ns = handshake->clock->monotonic_ns(handshake->clock->ctx);
-    if (nc_report_is_due(handshake->trust, verdict) &&
-        nc_report_gate_opens(handshake->gate, &handshake->host, handshake->port, now_ns, &event.unreported)) {
+    if (nc_report_is_due(handshake->trust, result) &&
+        nc_report_limiter_allows(handshake->gate, &handshake->host, handshake->port, now_ns, &event.unreported)) {
         observer->report(observer->ctx, &event);
     }
     free_chain(&der);
 }
 
-/// Returns true if the lists of the result will be read.
-static bool is_read(const nc_trust_verdict *verdict, const nc_trust *trust) {
-    return verdict->status != NC_OK || verdict->notes != 0 || trust->rules->observer.decide != NULL;
+/// Returns true if the result will be reported, so that its lists of pins are needed.
+static bool needs_pin_lists(const nc_trust_result *result, const nc_trust *trust) {
+    return result->status != NC_OK || result->notes != 0 || trust->rules->observer.decide != NULL;
 }
 
 /* --- the verify callback --- */
 
-static int judge_chain(X509_STORE_CTX *context, void *data) {
+static int evaluate_chain(X509_STORE_CTX *context, void *data) {
     const nc_handshake *handshake = data;
-    nc_trust_verdict verdict;
+    nc_trust_result result;
     STACK_OF(X509) *verified = NULL;
-    const nc_trust_case asked = {
+    const nc_trust_input asked = {
         .trust = handshake->trust,
         .roots = handshake->roots,
-        .known = handshake->known,
+        .chain_cache = handshake->chain_cache,
         .sent = {.leaf = X509_STORE_CTX_get0_cert(context),
                  .certificates = X509_STORE_CTX_get0_untrusted(context),
                  .at_s = now_s(handshake)},
         .host = &handshake->host,
         .port = handshake->port,
-        .is_public_suffix = handshake->is_public_suffix,
     };
-    nc_trust_judge(&verdict, &verified, &asked);
-    if (is_read(&verdict, handshake->trust)) {
-        nc_trust_list_pins(&verdict, verified, &asked);
-        consult(&verdict, verified != NULL ? verified : asked.sent.certificates, handshake);
+    nc_trust_evaluate_chain(&result, &verified, &asked);
+    if (needs_pin_lists(&result, handshake->trust)) {
+        nc_trust_list_pins(&result, verified, &asked);
+        call_observer(&result, verified != NULL ? verified : asked.sent.certificates, handshake);
     }
-    bool is_allowed = verdict.status == NC_OK;
-    int code = verdict.native_code != X509_V_OK ? verdict.native_code : X509_V_ERR_APPLICATION_VERIFICATION;
+    bool is_allowed = result.status == NC_OK;
+    int code = result.native_code != X509_V_OK ? result.native_code : X509_V_ERR_APPLICATION_VERIFICATION;
     X509_STORE_CTX_set_error(context, is_allowed ? X509_V_OK : code);
     if (verified != NULL) {
-        X509_STORE_CTX_set0_verified_chain(context, verified); // for the check of OCSP staples
+        X509_STORE_CTX_set0_verified_chain(context, verified); // evaluate_ocsp_staple() reads it
     }
     if (!is_allowed) {
-        handshake->refused(handshake->ctx, &verdict);
+        handshake->refused(handshake->ctx, &result);
     }
     return is_allowed ? 1 : 0;
 }
 
-static int judge_staple(SSL *tls, void *data) {
+static int evaluate_ocsp_staple(SSL *tls, void *data) {
     const nc_handshake *handshake = data;
     const unsigned char *reply = NULL;
     long length = SSL_get_tlsext_status_ocsp_resp(tls, &reply);
     STACK_OF(X509) *chain = SSL_get0_verified_chain(tls);
-    const char *why = "the chain was not verified";
+    const char *why = "the certificate chain was not verified";
     nc_status status = NC_ERR_TLS_STAPLE;
     if (chain != NULL && sk_X509_num(chain) > 0) {
         nc_slice bytes = nc_slice_make(length > 0 ? reply : NULL, length > 0 ? (size_t)length : 0);
         const nc_rule *rule = nc_rules_find(handshake->trust->rules, &handshake->host, handshake->port);
         bool is_pinned = handshake->trust->options.roots == NC_ROOTS_PINNED && rule != NULL && rule->anchors != NULL;
-        status = nc_staple_judge(&why, bytes, chain, is_pinned ? rule->anchors : handshake->roots, now_s(handshake));
+        status =
+            nc_ocsp_staple_evaluate(&why, bytes, chain, is_pinned ? rule->anchors : handshake->roots, now_s(handshake));
     }
     if (status == NC_OK) {
         return 1;
     }
     nc_error line;
-    nc_trust_verdict verdict = {.status = status, .finding = status, .is_verified = chain != NULL};
-    const nc_trust_case asked = {.trust = handshake->trust,
-                                 .sent = {.leaf = SSL_get0_peer_certificate(tls)},
-                                 .host = &handshake->host,
-                                 .port = handshake->port};
+    nc_trust_result result = {.status = status, .finding = status, .is_verified = chain != NULL};
+    const nc_trust_input asked = {.trust = handshake->trust,
+                                  .sent = {.leaf = SSL_get0_peer_certificate(tls)},
+                                  .host = &handshake->host,
+                                  .port = handshake->port};
     (void)nc_error_set(&line, status, 0, -1, "%s: %s:%u (%s)", nc_status_text(status), handshake->host.text,
                        (unsigned)handshake->port, why);
-    memcpy(verdict.message, line.message, sizeof verdict.message);
-    nc_trust_list_pins(&verdict, chain, &asked);
-    consult(&verdict, chain, handshake);
-    if (verdict.status != NC_OK) {
-        handshake->refused(handshake->ctx, &verdict);
+    memcpy(result.message, line.message, sizeof result.message);
+    nc_trust_list_pins(&result, chain, &asked);
+    call_observer(&result, chain, handshake);
+    if (result.status != NC_OK) {
+        handshake->refused(handshake->ctx, &result);
     }
-    return verdict.status == NC_OK ? 1 : 0;
+    return result.status == NC_OK ? 1 : 0;
 }
 
 /* --- contexts --- */
@@ -165,28 +166,29 @@ bool nc_handshake_install(SSL_CTX *context, const nc_handshake *handshake) {
         nc_free(kept);
         return false;
     }
-    SSL_CTX_set_cert_verify_callback(context, judge_chain, kept);
-    // Needed even if libcurl verifies nothing, because a rule may require a pin.
+    SSL_CTX_set_cert_verify_callback(context, evaluate_chain, kept);
+    // Set this even if libcurl is configured to verify nothing, because a rule may require a pin.
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     if (handshake->trust->options.requires_staple) {
         (void)SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
-        (void)SSL_CTX_set_tlsext_status_cb(context, judge_staple);
+        (void)SSL_CTX_set_tlsext_status_cb(context, evaluate_ocsp_staple);
         (void)SSL_CTX_set_tlsext_status_arg(context, kept);
     }
     return true;
 }
 
-/// The TLS 1.3 suites in OpenSSL's default order (when openssl.cnf sets no other) and in the order of browsers.
-/// AES-128, which every implementation has (RFC 8446, 9.1), costs least, and its handshake hashes with SHA-256.
-static const char *const usual_suites[] = {"TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
-                                           "TLS_AES_128_GCM_SHA256"};
-static const char light_suites[] = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+/// The TLS 1.3 suites in OpenSSL's default order, which applies unless openssl.cnf sets another, and in the order of
+/// browsers. AES-128, which every implementation must have (RFC 8446, 9.1), takes the least time, and its handshake
+/// uses SHA-256.
+static const char *const openssl_default_suites[] = {"TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
+                                                     "TLS_AES_128_GCM_SHA256"};
+static const char browser_suites[] = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
-static bool has_usual_suites(const SSL_CTX *context) {
+static bool has_openssl_default_suites(const SSL_CTX *context) {
     STACK_OF(SSL_CIPHER) *ciphers = SSL_CTX_get_ciphers(context);
     for (int i = 0; i < 3; i++) {
         const SSL_CIPHER *one = i < sk_SSL_CIPHER_num(ciphers) ? sk_SSL_CIPHER_value(ciphers, i) : NULL;
-        if (one == NULL || strcmp(SSL_CIPHER_get_name(one), usual_suites[i]) != 0) {
+        if (one == NULL || strcmp(SSL_CIPHER_get_name(one), openssl_default_suites[i]) != 0) {
             return false;
         }
     }
@@ -197,10 +199,10 @@ bool nc_handshake_configure(SSL_CTX *context, const nc_trust *trust) {
     const char *ciphers = (const char *)trust->options.ciphers.data;
     const char *suites = (const char *)trust->options.cipher_suites.data;
     SSL_CTX_set_security_level(context, NC_TLS_SECURITY_LEVEL);
-    // Renegotiation could change the server's certificate during a connection.
+    // A renegotiation could change the server's certificate without an evaluation.
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
-    if (suites == NULL && has_usual_suites(context)) {
-        suites = light_suites;
+    if (suites == NULL && has_openssl_default_suites(context)) {
+        suites = browser_suites;
     }
     return (ciphers == NULL || SSL_CTX_set_cipher_list(context, ciphers) == 1) &&
            (suites == NULL || SSL_CTX_set_ciphersuites(context, suites) == 1);

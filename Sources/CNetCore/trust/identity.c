@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "trust/bundle.h"
 #include "trust/pem.h"
+#include "trust/policy.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// PEM text and its name in messages.
+/// PEM text, with a name for messages.
 typedef struct pem_source {
     nc_slice text;
     nc_buf file; // the bytes of a file; wiped after use
@@ -26,21 +26,21 @@ typedef struct pem_block {
     char *header;
     unsigned char *bytes;
     long length;
-    nc_slice text; // the block in the source, with the text before it
+    nc_slice text; // the block in the source, and the text between it and the previous block
 } pem_block;
 
-/// The reason that OpenSSL gives for a failure.
-typedef struct complaint {
+/// The reason for a failure of OpenSSL.
+typedef struct openssl_error {
     const char *reason;
-    bool is_end;       // no further block
+    bool is_end;       // there is no further block
     bool is_memory;    // OpenSSL ran out of memory
     bool is_algorithm; // OpenSSL lacks the algorithm
-} complaint;
+} openssl_error;
 
 /// The pass phrase for the callback, and whether the callback was called.
 typedef struct pass_phrase {
     const nc_trust_options *options;
-    bool was_asked;
+    bool was_requested;
     bool is_known;
 } pass_phrase;
 
@@ -48,9 +48,10 @@ static const char no_memory[] = "no memory for the client certificate";
 
 /* --- errors of OpenSSL --- */
 
-/// Empties OpenSSL's error queue. A remaining error would be reported for the next handshake.
-static complaint take_complaint(void) {
-    complaint out = {.reason = NULL};
+/// Removes all errors from OpenSSL's error queue and returns the reason. A remaining error would be reported for the
+/// next handshake.
+static openssl_error take_openssl_error(void) {
+    openssl_error out = {.reason = NULL};
     unsigned long code;
     while ((code = ERR_get_error()) != 0) {
         int reason = ERR_GET_REASON(code);
@@ -74,7 +75,7 @@ static nc_status open_source(pem_source *out, const nc_slice *path, const nc_sli
     }
     (void)snprintf(out->name, sizeof out->name, "the file '%.128s'", (const char *)path->data);
     out->file = nc_buf_init(NC_IDENTITY_MAX_BYTES);
-    // Reserved in one allocation: a growing buffer leaves copies of the key in freed memory.
+    // Reserve the maximum in one allocation, because a growing buffer would leave copies of the key in freed memory.
     nc_status status = nc_buf_reserve(&out->file, NC_IDENTITY_MAX_BYTES);
     if (status == NC_OK) {
         status = nc_file_read_all(&out->file, ops, (const char *)path->data, err);
@@ -111,30 +112,30 @@ static void clear_block(pem_block *block) {
     *block = (pem_block){.name = NULL};
 }
 
-/// Reads the next block. Returns false at the end of the text (with NC_OK) and after a failure.
+/// Reads the next block. Returns false at the end of the text (`*status` is then NC_OK) and after a failure.
 static bool next_block(pem_block *block, BIO *bio, const pem_source *source, nc_status *status, nc_error *err) {
     size_t from = source->text.length - BIO_ctrl_pending(bio);
     clear_block(block);
     ERR_clear_error();
-    // The flag makes OpenSSL wipe the memory.
+    // PEM_FLAG_SECURE makes OpenSSL wipe the memory of the block.
     if (PEM_read_bio_ex(bio, &block->name, &block->header, &block->bytes, &block->length,
                         PEM_FLAG_SECURE | PEM_FLAG_EAY_COMPATIBLE) == 1) {
         size_t to = source->text.length - BIO_ctrl_pending(bio);
         block->text = nc_slice_make(source->text.data + from, to - from);
         return true;
     }
-    complaint said = take_complaint();
-    if (said.is_memory) {
+    openssl_error failure = take_openssl_error();
+    if (failure.is_memory) {
         *status = nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, no_memory);
-    } else if (!said.is_end) {
+    } else if (!failure.is_end) {
         *status = nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1, "a PEM block in %s cannot be read: %s", source->name,
-                               said.reason);
+                               failure.reason);
     }
     return false;
 }
 
 static BIO *open_bio(nc_slice text) {
-    // OpenSSL refuses a NULL pointer even with length 0.
+    // OpenSSL refuses a NULL pointer, even with length 0.
     return BIO_new_mem_buf(text.data != NULL ? (const void *)text.data : "", (int)text.length);
 }
 
@@ -157,13 +158,13 @@ static nc_status add_certificate(nc_identity *identity, const pem_block *block, 
         return NC_OK;
     }
     bool is_memory = certificate != NULL;
-    complaint said = take_complaint();
+    openssl_error failure = take_openssl_error();
     X509_free(certificate);
-    if (is_memory || said.is_memory) {
+    if (is_memory || failure.is_memory) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, no_memory);
     }
     return nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1, "certificate %d in %s cannot be read: %s",
-                        identity->leaf == NULL ? 1 : sk_X509_num(identity->chain) + 2, source->name, said.reason);
+                        identity->leaf == NULL ? 1 : sk_X509_num(identity->chain) + 2, source->name, failure.reason);
 }
 
 static nc_status read_certificates(nc_identity *identity, const pem_source *source, nc_error *err) {
@@ -189,17 +190,17 @@ static nc_status read_certificates(nc_identity *identity, const pem_source *sour
 
 /* --- the key --- */
 
-/// Without a callback OpenSSL would prompt on the terminal or read standard input.
-static int answer_pass_phrase(char *buffer, int bytes, int is_writing, void *ctx) {
+/// Supplies the pass phrase to OpenSSL. Without a callback OpenSSL would prompt on the terminal or read standard input.
+static int supply_pass_phrase(char *buffer, int bytes, int is_writing, void *ctx) {
     pass_phrase *phrase = ctx;
     (void)is_writing;
-    phrase->was_asked = true;
-    size_t length = bytes > 0 ? nc_identity_ask(buffer, (size_t)bytes, phrase->options) : 0;
+    phrase->was_requested = true;
+    size_t length = bytes > 0 ? nc_identity_pass_phrase(buffer, (size_t)bytes, phrase->options) : 0;
     phrase->is_known = length > 0;
     return phrase->is_known ? (int)length : -1;
 }
 
-/// "PRIVATE KEY", possibly after an algorithm's name or "ENCRYPTED".
+/// Returns true for a "PRIVATE KEY" block. The name of an algorithm or "ENCRYPTED" may precede the words.
 static bool is_key(const pem_block *block) {
     static const char ending[] = "PRIVATE KEY";
     size_t length = strlen(block->name);
@@ -208,21 +209,22 @@ static bool is_key(const pem_block *block) {
            (before == 0 || block->name[before - 1] == ' ');
 }
 
-/// Describes why OpenSSL returned no key. A wrong pass phrase can decrypt to bytes with valid padding, so every failure
-/// after the prompt counts as a wrong pass phrase, except a missing algorithm.
+/// Describes why OpenSSL returned no key. With a wrong pass phrase the decryption may seem to succeed and give garbage.
+/// So every failure after a pass phrase was requested is reported as a wrong pass phrase, except a missing algorithm.
 static nc_status explain_key(const pass_phrase *phrase, const char *name, nc_error *err) {
-    complaint said = take_complaint();
-    if (said.is_memory) {
+    openssl_error failure = take_openssl_error();
+    if (failure.is_memory) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, no_memory);
     }
-    if (phrase->was_asked && !phrase->is_known) {
+    if (phrase->was_requested && !phrase->is_known) {
         return nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1, "the pass phrase of the private key in %s is missing",
                             name);
     }
-    if (phrase->was_asked && !said.is_algorithm) {
+    if (phrase->was_requested && !failure.is_algorithm) {
         return nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1, "the pass phrase of the private key in %s is wrong", name);
     }
-    return nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1, "the private key in %s cannot be read: %s", name, said.reason);
+    return nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1, "the private key in %s cannot be read: %s", name,
+                        failure.reason);
 }
 
 static nc_status decode_key(nc_identity *identity, nc_slice text, pass_phrase *phrase, const char *name,
@@ -231,7 +233,7 @@ static nc_status decode_key(nc_identity *identity, nc_slice text, pass_phrase *p
     if (bio == NULL) {
         return nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, no_memory);
     }
-    identity->key = PEM_read_bio_PrivateKey(bio, NULL, answer_pass_phrase, phrase);
+    identity->key = PEM_read_bio_PrivateKey(bio, NULL, supply_pass_phrase, phrase);
     nc_status status = identity->key != NULL ? NC_OK : explain_key(phrase, name, err);
     BIO_free(bio);
     return status;
@@ -267,13 +269,13 @@ static bool apply(const nc_identity *identity, SSL_CTX *context) {
     return SSL_CTX_use_cert_and_key(context, identity->leaf, identity->key, identity->chain, 1) == 1;
 }
 
-/// Refuses what a connection would refuse later, because here the message can name the reason.
+/// Makes the checks that a connection would make later, because the message can name the reason here.
 static nc_status check(const nc_identity *identity, const char *name, nc_error *err) {
     if (X509_check_private_key(identity->leaf, identity->key) != 1) {
-        complaint said = take_complaint();
-        return said.is_memory ? nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, no_memory)
-                              : nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1,
-                                             "the private key does not belong to the first certificate in %s", name);
+        openssl_error failure = take_openssl_error();
+        return failure.is_memory ? nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, no_memory)
+                                 : nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1,
+                                                "the private key does not belong to the first certificate in %s", name);
     }
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     nc_status status = NC_OK;
@@ -283,28 +285,29 @@ static nc_status check(const nc_identity *identity, const char *name, nc_error *
         SSL_CTX_set_security_level(context, NC_TLS_SECURITY_LEVEL);
     }
     if (status == NC_OK && !apply(identity, context)) {
-        complaint said = take_complaint();
-        status = said.is_memory ? nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, no_memory)
-                                : nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1,
-                                               "the client certificate in %s cannot be used: %s", name, said.reason);
+        openssl_error failure = take_openssl_error();
+        status = failure.is_memory
+                     ? nc_error_set(err, NC_ERR_NO_MEMORY, 0, -1, no_memory)
+                     : nc_error_set(err, NC_ERR_TLS_IDENTITY, 0, -1, "the client certificate in %s cannot be used: %s",
+                                    name, failure.reason);
     }
     SSL_CTX_free(context);
     return status;
 }
 
 static nc_status fill(nc_identity *identity, const nc_trust_options *options, const nc_file_ops *ops, nc_error *err) {
-    bool is_apart = options->identity_key_file.length > 0 || options->identity_key_pem.length > 0;
+    bool is_separate = options->identity_key_file.length > 0 || options->identity_key_pem.length > 0;
     pem_source certificates = {.text = {NULL, 0}};
     pem_source apart = {.text = {NULL, 0}};
     nc_status status = open_source(&certificates, &options->identity_file, &options->identity_pem, ops, err);
-    if (status == NC_OK && is_apart) {
+    if (status == NC_OK && is_separate) {
         status = open_source(&apart, &options->identity_key_file, &options->identity_key_pem, ops, err);
     }
-    if (status == NC_OK && nc_bundle_is_one(certificates.text) && !is_apart) {
+    if (status == NC_OK && nc_bundle_is_one(certificates.text) && !is_separate) {
         status = nc_bundle_read(identity, certificates.text, options, certificates.name, err);
     } else if (status == NC_OK) {
         status = read_certificates(identity, &certificates, err);
-        status = status == NC_OK ? read_key(identity, is_apart ? &apart : &certificates, options, err) : status;
+        status = status == NC_OK ? read_key(identity, is_separate ? &apart : &certificates, options, err) : status;
     }
     if (status == NC_OK) {
         status = check(identity, certificates.name, err);

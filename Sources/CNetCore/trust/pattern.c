@@ -3,83 +3,12 @@
 #include "base/ascii.h"
 #include "base/error.h"
 
-#include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { MAX_LABEL_BYTES = 63, MAX_PORT = 65535 };
+enum { MAX_PORT = 65535 };
 
-/* --- hosts --- */
-
-static bool set_text(nc_host_name *out, const char *text, bool is_address) {
-    size_t length = strlen(text);
-    memcpy(out->text, text, length + 1);
-    out->length = (uint16_t)length;
-    out->is_address = is_address;
-    return true;
-}
-
-/// Parses an address in any spelling and stores the system's canonical one.
-static bool take_address(nc_host_name *out, const char *text, bool is_bracketed) {
-    struct in6_addr address;
-    char written[INET6_ADDRSTRLEN];
-    int family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET;
-    if (family == AF_INET && is_bracketed) {
-        return false;
-    }
-    return inet_pton(family, text, &address) == 1 && inet_ntop(family, &address, written, sizeof written) != NULL &&
-           set_text(out, written, true);
-}
-
-/// Letters, digits, '-' and '_' (in names of services), at most 63 to a label.
-static bool is_name(const char *text, size_t length) {
-    size_t label = 0;
-    for (size_t i = 0; i < length; i++) {
-        uint8_t byte = (uint8_t)text[i];
-        if (byte == '.') {
-            if (label == 0) {
-                return false;
-            }
-            label = 0;
-            continue;
-        }
-        bool is_allowed = nc_ascii_is_alpha(byte) || nc_ascii_is_digit(byte) || byte == '_' || byte == '-';
-        if (!is_allowed || ++label > MAX_LABEL_BYTES) {
-            return false;
-        }
-    }
-    return label > 0;
-}
-
-bool nc_host_name_parse(nc_host_name *out, nc_slice text) {
-    char copy[NC_MAX_HOST_BYTES + 3];
-    bool is_bracketed = text.length >= 2 && text.data[0] == '[' && text.data[text.length - 1] == ']';
-    if (is_bracketed) {
-        text = nc_slice_make(text.data + 1, text.length - 2);
-    }
-    if (text.length == 0 || text.length > NC_MAX_HOST_BYTES + 1 || memchr(text.data, 0, text.length) != NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < text.length; i++) {
-        copy[i] = (char)nc_ascii_lower(text.data[i]);
-    }
-    size_t length = text.length;
-    copy[length] = '\0';
-    if (take_address(out, copy, is_bracketed)) {
-        return true;
-    }
-    // "name." is the same host as "name".
-    if (copy[length - 1] == '.') {
-        copy[--length] = '\0';
-    }
-    if (is_bracketed || length > NC_MAX_HOST_BYTES || !is_name(copy, length)) {
-        return false;
-    }
-    return take_address(out, copy, false) || set_text(out, copy, false);
-}
-
-/* --- patterns --- */
-
-/// Splits off a port: the digits after the last colon outside brackets.
+/// Removes a port from the end of `*text`: the digits behind the last colon that is not within brackets.
 static bool split_port(nc_slice *text, uint16_t *port) {
     size_t at = text->length;
     *port = 0;
@@ -98,7 +27,7 @@ static bool split_port(nc_slice *text, uint16_t *port) {
     }
     bool has_colon_before = memchr(text->data, ':', at - 1) != NULL;
     if (has_colon_before && text->data[at - 2] != ']') {
-        return true; // the end of an IPv6 address without brackets, which is not accepted
+        return true; // the last group of an IPv6 address without brackets, which parse() refuses
     }
     *port = (uint16_t)number;
     text->length = at - 1;
@@ -110,8 +39,8 @@ static bool begins_with(nc_slice text, const char *with) {
     return text.length >= length && memcmp(text.data, with, length) == 0;
 }
 
-/// URL parsers read a name whose last label is a number as an address ("127.1", "0x7f000001"). As a pattern it would
-/// match no host, and its pins would never apply.
+/// Returns true if the last label of a name is a number ("127.1", "0x7f000001"). URL parsers take such a name for an
+/// address, so as a pattern it would match no host, and its pins would never apply.
 static bool ends_in_number(const nc_host_name *host) {
     const char *dot = strrchr(host->text, '.');
     const char *label = dot != NULL ? dot + 1 : host->text;
@@ -120,7 +49,8 @@ static bool ends_in_number(const nc_host_name *host) {
            strlen(label);
 }
 
-/// An IPv4-mapped IPv6 address is the same host as the IPv4 address: a rule for one applies to both.
+/// Returns the text to compare: for an IPv4-mapped IPv6 address the IPv4 address, so that a rule for one applies to
+/// both.
 static const char *identity_of(const nc_host_name *host) {
     static const char mapped[] = "::ffff:";
     bool is_mapped =
@@ -128,15 +58,35 @@ static const char *identity_of(const nc_host_name *host) {
     return host->text + (is_mapped ? sizeof mapped - 1 : 0);
 }
 
-static bool parse_host(nc_pattern *out, nc_slice name) {
-    nc_host_name host;
-    if (!nc_host_name_parse(&host, name) || (!host.is_address && ends_in_number(&host))) {
-        return false;
+/// Returns true for ASCII without percent escapes and zones: a pattern is a host, not a part of a URL.
+static bool is_plain(nc_slice text) {
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] >= 0x80 || text.data[i] == '%') {
+            return false;
+        }
     }
-    return set_text(&out->host, identity_of(&host), host.is_address);
+    return true;
 }
 
-/// Parses the part after the stars, which must be a name.
+/// Returns true if an IPv4 address has four decimal parts. Another spelling ("127.1") is probably not meant as one.
+static bool is_spelled_out(const nc_canonical_host *host, nc_slice name) {
+    name.length -= name.data[name.length - 1] == '.' ? 1 : 0;
+    return host->kind != NC_HOST_IPV4 || host->is_mapped || nc_slice_is_equal(host->text, name);
+}
+
+static bool parse_host(nc_pattern *out, nc_slice name) {
+    nc_canonical_host host;
+    if (!is_plain(name) || nc_host_read(&host, name, NULL) != NC_OK || !is_spelled_out(&host, name)) {
+        return false;
+    }
+    nc_host_name certificate = nc_host_certificate_name(&host);
+    out->host = (nc_host_name){.is_address = certificate.is_address};
+    (void)snprintf(out->host.text, sizeof out->host.text, "%s", identity_of(&certificate));
+    out->host.length = (uint16_t)strlen(out->host.text);
+    return certificate.length > 0 && (certificate.is_address || !ends_in_number(&certificate));
+}
+
+/// Parses the name behind the stars, which must not be an address.
 static bool parse_wild(nc_pattern *out, nc_slice name) {
     return parse_host(out, name) && !out->host.is_address;
 }
@@ -158,7 +108,7 @@ static bool parse(nc_pattern *out, nc_slice text) {
         out->kind = NC_PATTERN_ONE_LABEL;
         return parse_wild(out, nc_slice_make(text.data + 2, text.length - 2));
     }
-    // Without brackets, the end of an IPv6 address looks like a port.
+    // An IPv6 address without brackets is refused, because its last group could be a port.
     bool is_bare_address = memchr(text.data, ':', text.length) != NULL && text.data[0] != '[';
     return !is_bare_address && parse_host(out, text);
 }
@@ -169,7 +119,7 @@ nc_status nc_pattern_parse(nc_pattern *out, nc_slice text, nc_error *err) {
         return nc_error_set(err, NC_ERR_BAD_PIN, 0, 0, "the host pattern of a rule is empty");
     }
     if (!parse(&parsed, text)) {
-        return nc_error_set(err, NC_ERR_BAD_PIN, 0, -1, "'%.*s' is no host pattern",
+        return nc_error_set(err, NC_ERR_BAD_PIN, 0, -1, "'%.*s' is not a valid host pattern",
                             (int)(text.length < 128 ? text.length : 128), (const char *)text.data);
     }
     *out = parsed;
@@ -214,6 +164,6 @@ int nc_pattern_compare(const nc_pattern *a, const nc_pattern *b) {
     if (order != 0 || a->port == b->port) {
         return order;
     }
-    // The higher number first, so that a rule with a port precedes one without.
+    // The higher port first: a rule with a port precedes a rule without one, whose port is 0.
     return a->port > b->port ? -1 : 1;
 }

@@ -1,8 +1,9 @@
 #include "trust/pin.h"
 
 #include "base/alloc.h"
+#include "base/ascii.h"
 #include "base/error.h"
-#include "digest/algorithm.h"
+#include "digest/digest.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -20,14 +21,7 @@ static int base64_value(uint8_t c) {
     return at != NULL ? (int)(at - alphabet) : -1;
 }
 
-static int hex_value(uint8_t c) {
-    static const char digits[] = "0123456789abcdef";
-    uint8_t lowered = c >= 'A' && c <= 'F' ? (uint8_t)(c + 32) : c;
-    const char *at = c != 0 ? strchr(digits, lowered) : NULL;
-    return at != NULL ? (int)(at - digits) : -1;
-}
-
-/// Decodes 43 characters and one "=". The unused bits must be zero, so that a digest has one spelling.
+/// Decodes 43 characters of base64 and a "=". The unused bits must be zero, so that each digest has only one spelling.
 static bool decode_base64(uint8_t digest[NC_PIN_DIGEST_BYTES], const uint8_t *text) {
     uint32_t bits = 0;
     unsigned held = 0;
@@ -49,8 +43,8 @@ static bool decode_base64(uint8_t digest[NC_PIN_DIGEST_BYTES], const uint8_t *te
 
 static bool decode_hex(uint8_t digest[NC_PIN_DIGEST_BYTES], const uint8_t *text) {
     for (size_t i = 0; i < NC_PIN_DIGEST_BYTES; i++) {
-        int high = hex_value(text[2 * i]);
-        int low = hex_value(text[2 * i + 1]);
+        int high = nc_ascii_hex(text[2 * i]);
+        int low = nc_ascii_hex(text[2 * i + 1]);
         if (high < 0 || low < 0) {
             return false;
         }
@@ -75,7 +69,7 @@ nc_status nc_pin_parse(uint8_t digest[NC_PIN_DIGEST_BYTES], nc_slice text, nc_er
     }
     if (!is_parsed) {
         return nc_error_set(err, NC_ERR_BAD_PIN, 0, -1,
-                            "'%.*s' is no pin: sha256/ and 44 characters of base64, or 64 hex digits",
+                            "'%.*s' is not a pin: use sha256/ and 44 characters of base64, or 64 hex digits",
                             (int)(text.length < SHOWN_BYTES ? text.length : SHOWN_BYTES), (const char *)text.data);
     }
     memcpy(digest, parsed, sizeof parsed);
@@ -90,7 +84,8 @@ void nc_pin_format(char out[NC_PIN_TEXT_BYTES], const uint8_t digest[NC_PIN_DIGE
 /* --- keys --- */
 
 static bool digest_of(uint8_t digest[NC_PIN_DIGEST_BYTES], unsigned char *key, int length) {
-    const EVP_MD *sha256 = NULL; // cached: fetching it costs more than digesting a key
+    const EVP_MD *sha256 = NULL; // cached by nc_digest_algorithm(), because fetching it takes longer than digesting a
+                                 // key
     bool is_digested = length > 0 && nc_digest_algorithm(&sha256, NC_DIGEST_SHA256, NULL) == NC_OK &&
                        EVP_Digest(key, (size_t)length, digest, NULL, sha256, NULL) == 1;
     OPENSSL_free(key);
@@ -99,7 +94,7 @@ static bool digest_of(uint8_t digest[NC_PIN_DIGEST_BYTES], unsigned char *key, i
 
 bool nc_pin_of(uint8_t digest[NC_PIN_DIGEST_BYTES], const X509 *certificate) {
     unsigned char *key = NULL;
-    // The SubjectPublicKeyInfo exactly as encoded in the certificate.
+    // The digest covers the SubjectPublicKeyInfo as it is encoded in the certificate.
     int length = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &key);
     return digest_of(digest, key, length);
 }
@@ -150,7 +145,7 @@ static int compare(const void *a, const void *b) {
     return nc_pin_compare(a, b);
 }
 
-void nc_pin_list_settle(nc_pin_list *list) {
+void nc_pin_list_normalize(nc_pin_list *list) {
     size_t kept = 0;
     if (list->count == 0) {
         return;
@@ -172,4 +167,24 @@ void nc_pin_list_deinit(nc_pin_list *list) {
     }
     nc_free(list->pins);
     *list = (nc_pin_list){0};
+}
+
+bool nc_pin_list_has_key(const nc_pin_list *list, const X509 *certificate) {
+    uint8_t digest[NC_PIN_DIGEST_BYTES];
+    bool is_pinned = false;
+    if (!nc_pin_of(digest, certificate)) {
+        return false;
+    }
+    for (size_t i = 0; i < list->count && !is_pinned; i++) {
+        is_pinned = memcmp(list->pins[i].digest, digest, sizeof digest) == 0;
+    }
+    return is_pinned;
+}
+
+bool nc_pin_list_has_certificate(const nc_pin_list *list, const X509 *certificate) {
+    bool is_pinned = false;
+    for (size_t i = 0; i < list->count && !is_pinned; i++) {
+        is_pinned = X509_cmp(list->pins[i].certificate, certificate) == 0;
+    }
+    return is_pinned;
 }

@@ -12,7 +12,7 @@
 
 enum { MAX_PATH_BYTES = 4096, SHOWN_BYTES = 128 };
 
-/// The origin of pins, for messages.
+/// Where pins are read from, for messages, and the list that receives them.
 typedef struct pin_source {
     nc_pin_list *list;
     nc_pin_mode mode;
@@ -26,7 +26,7 @@ static nc_status refuse(const pin_source *source, const char *why, nc_error *err
 
 /* --- certificates and keys --- */
 
-/// Takes ownership of the certificate.
+/// Adds the pin of a certificate, and takes ownership of it.
 static nc_status add_certificate(const pin_source *source, X509 *certificate, nc_error *err) {
     nc_pin pin = {.certificate = certificate};
     if (certificate == NULL) {
@@ -34,7 +34,7 @@ static nc_status add_certificate(const pin_source *source, X509 *certificate, nc
     }
     if (!nc_pin_of(pin.digest, certificate)) {
         X509_free(certificate);
-        return refuse(source, "a certificate's key cannot be read", err);
+        return refuse(source, "a certificate's public key cannot be read", err);
     }
     if (source->mode != NC_PIN_CERTIFICATE) {
         X509_free(certificate);
@@ -47,7 +47,7 @@ static nc_status add_certificate(const pin_source *source, X509 *certificate, nc
     return status;
 }
 
-/// Takes ownership of the key.
+/// Adds the pin of a public key, and frees the key.
 static nc_status add_key(const pin_source *source, EVP_PKEY *key, nc_error *err) {
     nc_pin pin = {.certificate = NULL};
     bool is_digested = key != NULL && nc_pin_of_key(pin.digest, key);
@@ -56,12 +56,12 @@ static nc_status add_key(const pin_source *source, EVP_PKEY *key, nc_error *err)
         return refuse(source, "a public key cannot be read", err);
     }
     if (source->mode == NC_PIN_CERTIFICATE) {
-        return refuse(source, "a key where a certificate is asked for", err);
+        return refuse(source, "a public key instead of a certificate", err);
     }
     return nc_pin_list_add(source->list, &pin, err);
 }
 
-/// Adds one certificate or key; trailing bytes are an error.
+/// Adds the pin of one certificate or public key in DER. Further bytes are an error.
 static nc_status add_der(const pin_source *source, nc_slice bytes, nc_error *err) {
     const unsigned char *at = bytes.data;
     const unsigned char *end = bytes.data + bytes.length;
@@ -87,7 +87,7 @@ static nc_status add_block(const pin_source *source, const nc_pem_block *block, 
     if (strcmp(block->name, PEM_STRING_PUBLIC) == 0) {
         return add_key(source, d2i_PUBKEY(NULL, &at, block->length), err);
     }
-    return refuse(source, "something that is neither a certificate nor a public key", err);
+    return refuse(source, "a PEM block that is neither a certificate nor a public key", err);
 }
 
 static nc_status add_pem(const pin_source *source, nc_slice bytes, nc_error *err) {
@@ -138,7 +138,8 @@ static nc_status add_file(nc_pin_list *list, const char *path, nc_pin_mode mode,
     return status;
 }
 
-/// Adds a file of a folder. Other kinds are skipped: reading a named pipe could block forever.
+/// Adds a file of a directory. Anything that is not a regular file is skipped, because reading a named pipe could block
+/// without end.
 static nc_status add_entry(nc_pin_list *list, const char *path, nc_pin_mode mode, nc_error *err) {
     const nc_file_ops files = nc_file_ops_system();
     nc_error detail;
@@ -173,13 +174,14 @@ static nc_status add_folder(nc_pin_list *list, const char *path, nc_pin_mode mod
         char full[MAX_PATH_BYTES];
         if (has_certificate_name(entry->d_name)) {
             int length = snprintf(full, sizeof full, "%s/%s", path, entry->d_name);
-            status = length < MAX_PATH_BYTES ? add_entry(list, full, mode, err)
-                                             : nc_error_set(err, NC_ERR_BAD_PIN, 0, -1, "a path with pins is too long");
+            status = length < MAX_PATH_BYTES
+                         ? add_entry(list, full, mode, err)
+                         : nc_error_set(err, NC_ERR_BAD_PIN, 0, -1, "the path of a pin file is too long");
             count++;
         }
         errno = 0;
     }
-    // A partly read folder would silently lack pins.
+    // Without this check some pins of the directory could be missing unnoticed.
     if (status == NC_OK && errno != 0) {
         status = nc_error_set(err, NC_ERR_BAD_PIN, errno, -1, "cannot read the folder '%.*s': %s", SHOWN_BYTES, path,
                               strerror(errno));
@@ -195,7 +197,8 @@ nc_status nc_pin_list_add_path(nc_pin_list *list, nc_slice path, nc_pin_mode mod
     char copy[MAX_PATH_BYTES];
     struct stat about;
     if (path.length == 0 || path.length >= sizeof copy || memchr(path.data, 0, path.length) != NULL) {
-        return nc_error_set(err, NC_ERR_BAD_PIN, 0, -1, "a path with pins is empty, too long or holds a NUL");
+        return nc_error_set(err, NC_ERR_BAD_PIN, 0, -1,
+                            "the path of a pin file is empty, too long or contains a NUL byte");
     }
     memcpy(copy, path.data, path.length);
     copy[path.length] = '\0';

@@ -14,7 +14,8 @@
 /// Maximum length of a path, including its NUL.
 enum { MAX_PATH_BYTES = 4096 };
 
-/// Offsets of the text fields of each kind in the options.
+/// Offsets in nc_trust_options of the texts that concern authorities and TLS, and of those that concern the client
+/// certificate.
 static const size_t ca_texts[] = {
     offsetof(nc_trust_options, ca_file),       offsetof(nc_trust_options, ca_pem),
     offsetof(nc_trust_options, crl_file),      offsetof(nc_trust_options, ciphers),
@@ -30,8 +31,8 @@ enum {
     IDENTITY_TEXT_COUNT = sizeof identity_texts / sizeof *identity_texts,
 };
 
-static nc_slice text_at(const nc_trust_options *options, size_t place) {
-    return *(const nc_slice *)(const void *)((const uint8_t *)options + place);
+static nc_slice text_at(const nc_trust_options *options, size_t offset) {
+    return *(const nc_slice *)(const void *)((const uint8_t *)options + offset);
 }
 
 static bool has_nul(nc_slice text) {
@@ -44,17 +45,17 @@ static nc_status check_authorities(const nc_trust_options *from, nc_error *err) 
     bool wants_file = from->roots == NC_ROOTS_FILE;
     bool wants_bytes = from->roots == NC_ROOTS_BYTES;
     if (!wants_file && !wants_bytes && from->roots != NC_ROOTS_SYSTEM && from->roots != NC_ROOTS_PINNED) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown source of authorities %d", (int)from->roots);
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown source of trusted authorities %d", (int)from->roots);
     }
     if (wants_file != (from->ca_file.length > 0) || wants_bytes != (from->ca_pem.length > 0)) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1,
-                            "a CA file goes with NC_ROOTS_FILE, CA bytes with NC_ROOTS_BYTES");
+                            "ca_file and NC_ROOTS_FILE must be set together, and so must ca_pem and NC_ROOTS_BYTES");
     }
     if (from->ca_pem.length > NC_TRUST_MAX_PEM_BYTES || from->ca_file.length >= MAX_PATH_BYTES) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the CA bytes or the CA file's path are too long");
     }
     if (has_nul(from->ca_file)) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the CA file's path holds a NUL");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the CA file's path contains a NUL byte");
     }
     return NC_OK;
 }
@@ -69,24 +70,26 @@ static bool has_certificate_rule(const nc_trust_options *from) {
 
 static nc_status check_verification(const nc_trust_options *from, nc_error *err) {
     if (from->roots == NC_ROOTS_PINNED && !has_certificate_rule(from)) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "NC_ROOTS_PINNED goes with a rule of pinned certificates");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "NC_ROOTS_PINNED requires a rule with pinned certificates");
     }
     if (from->crl_file.length >= MAX_PATH_BYTES || has_nul(from->crl_file)) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the CRL file's path is too long or holds a NUL");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the CRL file's path is too long or contains a NUL byte");
     }
     bool verifies = !from->accepts_anything && !from->accepts_invalid_chains;
     if ((from->crl_file.length > 0 || from->requires_staple) && !verifies) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1,
-                            "revocation lists and stapled replies go with chains that are verified");
+                            "revocation lists and OCSP stapling require a policy that verifies chains");
     }
     if ((from->is_strict || from->max_chain_length > 0) && !verifies) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1,
-                            "the strict profile and a limit of the chain's length go with chains that are verified");
+        return nc_error_set(
+            err, NC_ERR_USAGE, 0, -1,
+            "the strict profile and a limit of the chain's length require a policy that verifies chains");
     }
     return NC_OK;
 }
 
-/// OpenSSL accepts a list if it knows at least one cipher. Unknown names are ignored, as in curl.
+/// Checks the lists of ciphers. OpenSSL accepts a list if it knows at least one cipher of it, and ignores unknown
+/// names, as in curl.
 static nc_status check_ciphers(const nc_trust_options *from, nc_error *err) {
     char text[MAX_PATH_BYTES];
     const nc_slice lists[] = {from->ciphers, from->cipher_suites};
@@ -101,7 +104,7 @@ static nc_status check_ciphers(const nc_trust_options *from, nc_error *err) {
         bool is_known = is_text && (text[0] == '\0' || (i == 0 ? SSL_CTX_set_cipher_list(context, text)
                                                                : SSL_CTX_set_ciphersuites(context, text)) == 1);
         if (!is_known) {
-            status = nc_error_set(err, NC_ERR_USAGE, 0, -1, "OpenSSL knows no cipher of '%.128s'", text);
+            status = nc_error_set(err, NC_ERR_USAGE, 0, -1, "OpenSSL supports no cipher of '%.128s'", text);
         }
     }
     ERR_clear_error();
@@ -111,14 +114,14 @@ static nc_status check_ciphers(const nc_trust_options *from, nc_error *err) {
 
 static nc_status check_protocol(const nc_trust_options *from, nc_error *err) {
     if (from->min_version != NC_TLS_1_2 && from->min_version != NC_TLS_1_3) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown TLS version %d", (int)from->min_version);
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown minimum TLS version %d", (int)from->min_version);
     }
     if (from->max_version != NC_TLS_LIMIT_NONE && from->max_version != NC_TLS_LIMIT_1_2 &&
         from->max_version != NC_TLS_LIMIT_1_3) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown highest TLS version %d", (int)from->max_version);
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown maximum TLS version %d", (int)from->max_version);
     }
     if (from->min_version == NC_TLS_1_3 && from->max_version == NC_TLS_LIMIT_1_2) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the lowest TLS version is above the highest");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the minimum TLS version is above the maximum");
     }
     return check_ciphers(from, err);
 }
@@ -127,15 +130,16 @@ static nc_status check_identity(const nc_trust_options *from, nc_error *err) {
     bool has_file = from->identity_file.length > 0;
     bool has_pem = from->identity_pem.length > 0;
     if (has_file && has_pem) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a client certificate comes from a file or from bytes, not both");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1,
+                            "the client certificate is set both as a file and as bytes: use one of them");
     }
     if ((from->identity_key_file.length > 0 && !has_file) || (from->identity_key_pem.length > 0 && !has_pem)) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1,
-                            "a key file goes with a client certificate's file, key bytes with its bytes");
+                            "the client certificate and its key must both be files or both be bytes");
     }
     bool has_phrase = from->identity_password.length > 0 || from->identity_pass_phrase != NULL;
     if (has_phrase && !has_file && !has_pem) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a pass phrase without a client certificate");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a pass phrase is set without a client certificate");
     }
     if (from->identity_file.length >= MAX_PATH_BYTES || from->identity_key_file.length >= MAX_PATH_BYTES) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "the path of the client certificate or of its key is too long");
@@ -149,30 +153,32 @@ static nc_status check_identity(const nc_trust_options *from, nc_error *err) {
     }
     if (has_nul(from->identity_file) || has_nul(from->identity_key_file) || has_nul(from->identity_password)) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1,
-                            "a path or the pass phrase of the client certificate holds a NUL");
+                            "a path or the pass phrase of the client certificate contains a NUL byte");
     }
     return NC_OK;
 }
 
 /* --- copies --- */
 
-static void clear_texts(nc_trust_options *options, const size_t *places, size_t count) {
+static void clear_texts(nc_trust_options *options, const size_t *offsets, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        *(nc_slice *)(void *)((uint8_t *)options + places[i]) = (nc_slice){0};
+        *(nc_slice *)(void *)((uint8_t *)options + offsets[i]) = (nc_slice){0};
     }
 }
 
-/// Creates a policy with copies of the texts at these offsets; the other texts are empty. Earlier checks bound the sum.
-static nc_trust *copy(const nc_trust_options *from, const size_t *places, size_t count) {
+/// Creates a policy with copies of the texts at these offsets. Its other texts are empty. The lengths were already
+/// checked, so the sum does not overflow.
+static nc_trust *copy(const nc_trust_options *from, const size_t *offsets, size_t count) {
     size_t text_bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        text_bytes += text_at(from, places[i]).length + 1;
+        text_bytes += text_at(from, offsets[i]).length + 1;
     }
     nc_trust *trust = nc_alloc_zeroed(1, sizeof *trust + text_bytes);
     if (trust == NULL) {
         return NULL;
     }
     atomic_init(&trust->references, 1);
+    atomic_init(&trust->mark_state, NC_TRUST_MARK_MISSING);
     trust->text_bytes = text_bytes;
     trust->options = *from;
     trust->options.rules = NULL;
@@ -182,17 +188,18 @@ static nc_trust *copy(const nc_trust_options *from, const size_t *places, size_t
     clear_texts(&trust->options, identity_texts, IDENTITY_TEXT_COUNT);
     uint8_t *end = (uint8_t *)(trust + 1);
     for (size_t i = 0; i < count; i++) {
-        nc_slice text = text_at(from, places[i]);
+        nc_slice text = text_at(from, offsets[i]);
         if (text.length > 0) {
             memcpy(end, text.data, text.length);
-            *(nc_slice *)(void *)((uint8_t *)&trust->options + places[i]) = nc_slice_make(end, text.length);
+            *(nc_slice *)(void *)((uint8_t *)&trust->options + offsets[i]) = nc_slice_make(end, text.length);
         }
         end += text.length + 1;
     }
     return trust;
 }
 
-/// Creates the policy, and the equal policy without identity, from which it borrows texts.
+/// Creates the policy. If it has a client certificate, also creates the equal policy without it, which owns the texts
+/// that both use.
 static nc_trust *make(const nc_trust_options *from, nc_rules *rules) {
     bool has_identity = from->identity_file.length > 0 || from->identity_pem.length > 0;
     nc_trust *anonymous = copy(from, ca_texts, CA_TEXT_COUNT);
@@ -233,7 +240,8 @@ nc_status nc_trust_new(nc_trust **out, const nc_trust_options *options, nc_error
     }
     nc_trust *trust = make(from, rules);
     if (trust != NULL) {
-        rules->observer = from->observer; // last, because only a complete policy releases the observer
+        rules->observer = from->observer; // last, because the observer must not be released if creating the policy
+                                          // fails
         *out = trust;
     }
     nc_rules_release(rules);
@@ -260,15 +268,15 @@ void nc_trust_release(nc_trust *trust) {
 
 /* --- comparing --- */
 
-/// Compares in constant time.
+/// Compares two secrets; the time does not depend on their bytes.
 static bool is_equal_secret(nc_slice a, nc_slice b) {
     return a.length == b.length && (a.length == 0 || CRYPTO_memcmp(a.data, b.data, a.length) == 0);
 }
 
-static bool has_equal_texts(const nc_trust_options *a, const nc_trust_options *b, const size_t *places, size_t count) {
+static bool has_equal_texts(const nc_trust_options *a, const nc_trust_options *b, const size_t *offsets, size_t count) {
     bool is_equal = true;
     for (size_t i = 0; i < count && is_equal; i++) {
-        is_equal = is_equal_secret(text_at(a, places[i]), text_at(b, places[i]));
+        is_equal = is_equal_secret(text_at(a, offsets[i]), text_at(b, offsets[i]));
     }
     return is_equal;
 }
@@ -297,7 +305,7 @@ bool nc_trust_checks_nothing(const nc_trust *trust) {
     return trust->options.accepts_anything && !nc_trust_has_rules(trust);
 }
 
-bool nc_trust_believes_anybody(const nc_trust *trust) {
+bool nc_trust_skips_authentication(const nc_trust *trust) {
     return trust->options.accepts_anything || trust->options.skips_name_check;
 }
 

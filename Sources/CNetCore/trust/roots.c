@@ -18,7 +18,8 @@ static const char *const system_bundles[] = {
     "/etc/ssl/cert.pem",                  // macOS, BSD, Alpine
 };
 
-/// Without a callback OpenSSL would prompt on the terminal or read standard input for an encrypted block.
+/// Supplies no pass phrase for an encrypted block. Without a callback OpenSSL would prompt on the terminal or read
+/// standard input.
 static int refuse_pass_phrase(char *buffer, int bytes, int is_writing, void *ctx) {
     (void)buffer;
     (void)bytes;
@@ -30,7 +31,7 @@ static int refuse_pass_phrase(char *buffer, int bytes, int is_writing, void *ctx
 /// Adds each certificate of a PEM text. `*out_count` receives their number.
 static nc_status add_pem(X509_STORE *store, nc_slice pem, size_t *out_count, nc_error *err) {
     if (pem.length == 0) {
-        *out_count = 0; // OpenSSL refuses an empty BIO
+        *out_count = 0; // OpenSSL reports an error for an empty text
         return NC_OK;
     }
     BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.length);
@@ -82,9 +83,8 @@ static nc_status read_file(nc_buf *pem, const nc_trust *trust, const nc_file_ops
         int32_t native = err->native_code;
         const char *reason = native != 0 ? strerror(native) : "not a readable file of at most 16 MiB";
         if (trust->options.roots == NC_ROOTS_SYSTEM) {
-            return nc_error_set(
-                err, NC_ERR_TLS_ROOTS, native, -1,
-                "no bundle of trusted authorities was found; install ca-certificates or name a CA file");
+            return nc_error_set(err, NC_ERR_TLS_ROOTS, native, -1,
+                                "no bundle of trusted authorities was found: install ca-certificates or set a CA file");
         }
         return nc_error_set(err, NC_ERR_TLS_ROOTS, native, -1, "cannot read the CA file '%s': %s", *path, reason);
     }
@@ -148,7 +148,7 @@ nc_status nc_trust_load_roots(nc_root_store **out, const nc_trust *trust, const 
     size_t count = 0;
     X509_STORE *store = X509_STORE_new();
     nc_status status = store != NULL ? NC_OK : nc_error_set(&detail, NC_ERR_NO_MEMORY, 0, -1, "no memory for a store");
-    bool is_pinned = trust->options.roots == NC_ROOTS_PINNED; // the rules contain the anchors
+    bool is_pinned = trust->options.roots == NC_ROOTS_PINNED; // the anchors are in the rules
     if (status == NC_OK && !is_pinned && trust->options.roots != NC_ROOTS_BYTES) {
         status = read_file(&file, trust, ops, &path, &detail);
     }
@@ -161,8 +161,8 @@ nc_status nc_trust_load_roots(nc_root_store **out, const nc_trust *trust, const 
     }
     status = status == NC_OK ? load_lists(store, trust, ops, &detail) : status;
     if (status == NC_OK) {
-        // As in libcurl: a trusted intermediate is an anchor, and the caller's anchors take precedence over
-        // certificates that the server sent.
+        // The same flags as in libcurl: a trusted intermediate certificate is a sufficient anchor, and trusted
+        // certificates take precedence over those that the server sent.
         X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
         *out = store;
         nc_buf_deinit(&file);

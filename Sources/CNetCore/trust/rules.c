@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "trust/pattern.h"
+#include "trust/pin.h"
 #include "trust/policy.h"
 
 #include <openssl/err.h>
@@ -12,7 +14,7 @@
 
 /* --- one rule --- */
 
-static nc_status gather(nc_rule *rule, const nc_trust_rule *from, nc_error *err) {
+static nc_status read_rule(nc_rule *rule, const nc_trust_rule *from, nc_error *err) {
     nc_status status = NC_OK;
     for (size_t i = 0; i < from->pin_count && status == NC_OK; i++) {
         status = from->mode == NC_PIN_CERTIFICATE
@@ -26,7 +28,7 @@ static nc_status gather(nc_rule *rule, const nc_trust_rule *from, nc_error *err)
         status = nc_pin_list_add_path(&rule->pins, from->files[i], from->mode, err);
     }
     if (status == NC_OK) {
-        nc_pin_list_settle(&rule->pins);
+        nc_pin_list_normalize(&rule->pins);
     }
     return status;
 }
@@ -37,15 +39,15 @@ static nc_status check(const nc_rule *rule, const nc_trust_rule *from, nc_error 
     if (rule->mode == NC_PIN_NONE) {
         bool is_bare = rule->pins.count == 0 && from->min_pins == 0;
         return is_bare ? NC_OK
-                       : nc_error_set(err, NC_ERR_BAD_PIN, 0, -1, "the rule for '%.*s' has pins and asks for none",
-                                      shown, hosts);
+                       : nc_error_set(err, NC_ERR_BAD_PIN, 0, -1,
+                                      "the rule for '%.*s' has pins, but its mode is NC_PIN_NONE", shown, hosts);
     }
     size_t least = from->min_pins != 0 ? from->min_pins : 1;
     if (rule->pins.count >= least) {
         return NC_OK;
     }
-    return nc_error_set(err, NC_ERR_BAD_PIN, 0, -1, "the rule for '%.*s' has %zu of at least %zu pins", shown, hosts,
-                        rule->pins.count, least);
+    return nc_error_set(err, NC_ERR_BAD_PIN, 0, -1, "the rule for '%.*s' has %zu pins, but requires at least %zu",
+                        shown, hosts, rule->pins.count, least);
 }
 
 static nc_status make_anchors(nc_rule *rule, nc_error *err) {
@@ -76,17 +78,17 @@ static nc_status init(nc_rule *rule, const nc_trust_rule *from, nc_error *err) {
                       .lapses = from->lapses,
                       .reports_only = from->reports_only};
     if (from->mode != NC_PIN_NONE && from->mode != NC_PIN_PUBLIC_KEY && from->mode != NC_PIN_CERTIFICATE) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown mode of pinning %d", (int)from->mode);
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "unknown pinning mode %d", (int)from->mode);
     }
     if ((from->pin_count > 0 && from->pins == NULL) || (from->certificate_count > 0 && from->certificates == NULL) ||
         (from->file_count > 0 && from->files == NULL)) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a count without its array");
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a count is not 0, but its array is NULL");
     }
     if (from->expires_at_s < 0) {
         return nc_error_set(err, NC_ERR_USAGE, 0, -1, "a rule expires before 1970");
     }
     nc_status status = nc_pattern_parse(&rule->pattern, from->hosts, err);
-    status = status == NC_OK ? gather(rule, from, err) : status;
+    status = status == NC_OK ? read_rule(rule, from, err) : status;
     status = status == NC_OK ? check(rule, from, err) : status;
     return status == NC_OK ? make_anchors(rule, err) : status;
 }
@@ -106,13 +108,13 @@ static int compare_rules(const void *a, const void *b) {
     return nc_pattern_compare(&((const nc_rule *)a)->pattern, &((const nc_rule *)b)->pattern);
 }
 
-static nc_status settle(nc_rules *rules, nc_error *err) {
+static nc_status finish_rule(nc_rules *rules, nc_error *err) {
     if (rules->count > 1) {
         qsort(rules->rules, rules->count, sizeof *rules->rules, compare_rules);
     }
     for (size_t i = 1; i < rules->count; i++) {
         if (compare_rules(&rules->rules[i - 1], &rules->rules[i]) == 0) {
-            return nc_error_set(err, NC_ERR_BAD_PIN, 0, -1, "two rules for the hosts '%s'",
+            return nc_error_set(err, NC_ERR_BAD_PIN, 0, -1, "two rules have the same hosts '%s'",
                                 rules->rules[i].pattern.host.text);
         }
     }
@@ -121,7 +123,7 @@ static nc_status settle(nc_rules *rules, nc_error *err) {
 
 nc_status nc_rules_new(nc_rules **out, const nc_trust_options *options, nc_error *err) {
     if (options->rule_count > NC_TRUST_MAX_RULES || (options->rule_count > 0 && options->rules == NULL)) {
-        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "more than %u rules, or a count without them",
+        return nc_error_set(err, NC_ERR_USAGE, 0, -1, "more than %u rules, or a count is not 0 but its array is NULL",
                             NC_TRUST_MAX_RULES);
     }
     nc_rules *rules = nc_alloc_zeroed(1, sizeof *rules);
@@ -138,7 +140,7 @@ nc_status nc_rules_new(nc_rules **out, const nc_trust_options *options, nc_error
         status = init(&rules->rules[i], &options->rules[i], err);
         rules->count++;
     }
-    status = status == NC_OK ? settle(rules, err) : status;
+    status = status == NC_OK ? finish_rule(rules, err) : status;
     if (status != NC_OK) {
         nc_rules_release(rules);
         return status;
@@ -204,7 +206,8 @@ bool nc_trust_forbids_plaintext(const nc_trust *trust, const nc_host_name *host,
     if (rule != NULL && (rule->pattern.port != 0 || nc_rule_enforces(rule, at_s))) {
         return nc_rule_enforces(rule, at_s);
     }
-    // A rule for every port without pins does not override a narrower rule for a single port.
+    // `rule` names no port and has no enforced pins. A narrower rule for a single port may still enforce pins for this
+    // host.
     for (size_t i = 0; i < rules->count && &rules->rules[i] != rule; i++) {
         if (nc_pattern_covers(&rules->rules[i].pattern, host, 0) && nc_rule_enforces(&rules->rules[i], at_s)) {
             return true;

@@ -26,14 +26,14 @@ struct nc_rules {
     nc_trust_observer observer;
 };
 
-/// Creates the rules from a policy's options, which may have none. Fails with NC_ERR_BAD_PIN or NC_ERR_NO_MEMORY.
+/// Creates the rules of a policy from its options. Fails with NC_ERR_BAD_PIN or NC_ERR_NO_MEMORY.
 NC_NODISCARD nc_status nc_rules_new(nc_rules **out, const nc_trust_options *options, nc_error *err);
 /// Adds a reference and returns its argument.
 nc_rules *nc_rules_retain(nc_rules *rules);
 /// Releases a reference. NULL is allowed.
 void nc_rules_release(nc_rules *rules);
 
-/// Returns true if both have the same effect.
+/// Returns true if both make the same decisions.
 bool nc_rules_is_equal(const nc_rules *a, const nc_rules *b);
 /// Returns the rule that applies to a host, or NULL if none does. Port 0 matches any port.
 const nc_rule *nc_rules_find(const nc_rules *rules, const nc_host_name *host, uint16_t port);

@@ -1,6 +1,7 @@
 #include "trust/tls_records.h"
 
 #include "base/alloc.h"
+#include "base/ascii.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -8,7 +9,7 @@
 #include <openssl/objects.h>
 
 enum { HEAD_BYTES = 5, TAG_BYTES = 16, NONCE_BYTES = 12, SALT_BYTES = 4, MAX_KEY_BYTES = 32, MAX_SECRET_BYTES = 64 };
-enum { MAX_HELD_BYTES = 256 << 10, MAX_RECORD_BYTES = (1 << 14) + 2048, RANDOM_BYTES = 32 };
+enum { MAX_PENDING_BYTES = 256 << 10, MAX_RECORD_BYTES = (1 << 14) + 2048, RANDOM_BYTES = 32 };
 enum { CHANGE_CIPHER_SPEC = 20, ALERT = 21, HANDSHAKE = 22, APPLICATION_DATA = 23 };
 enum { CLOSE_NOTIFY = 0, KEY_UPDATE = 24, MESSAGE_HEAD_BYTES = 4 };
 enum { AES_BLOCK_BYTES = 16, CHACHA_BLOCK_BYTES = 64, STREAM_BYTES = 256 };
@@ -20,31 +21,32 @@ struct nc_tls_records {
     nc_tls_records_take take;
     void *ctx;
     records_state state;
-    nc_buf held;   // what came before the keys
-    size_t passed; // records of TLS 1.3 before the keys change
+    nc_buf pending;      // bytes that arrived before the keys were known
+    size_t record_count; // TLS 1.3: number of records before the keys change
 
     uint8_t head[HEAD_BYTES];
     size_t have;
-    nc_buf body; // of a record that comes in pieces
+    nc_buf body; // body of a record that arrived in pieces
 
     bool is_1_3;
-    bool is_ciphered; // TLS 1.2: behind ChangeCipherSpec
+    bool is_ciphered; // TLS 1.2: true after ChangeCipherSpec
     bool is_chacha;
     const EVP_MD *hash;
     size_t key_bytes;
     size_t secret_bytes;
-    uint8_t secret[MAX_SECRET_BYTES]; // TLS 1.3: of the traffic; the next one is made of it
+    uint8_t secret[MAX_SECRET_BYTES]; // TLS 1.3: traffic secret, from which the next one is derived; TLS 1.2: master
+                                      // secret
     uint8_t iv[NONCE_BYTES];
     uint64_t sequence;
     EVP_CIPHER_CTX *cipher;
 
-    const uint8_t *text; // of the current record
+    const uint8_t *text; // encrypted content of the current record
     uint8_t nonce[NONCE_BYTES];
-    uint8_t stream[STREAM_BYTES]; // a run of the key stream
-    size_t stream_at;             // of the text's bytes that it is for
-    size_t stream_bytes;          // 0 for none
+    uint8_t stream[STREAM_BYTES]; // a part of the key stream
+    size_t stream_at;             // offset in `text` at which that part begins
+    size_t stream_bytes;          // its size; 0 if there is none
 
-    uint8_t message[MESSAGE_HEAD_BYTES]; // of the handshake, behind the first one
+    uint8_t message[MESSAGE_HEAD_BYTES]; // head of a message after the handshake
     size_t message_have;
     size_t message_left;
 };
@@ -55,7 +57,7 @@ nc_tls_records *nc_tls_records_new(bool is_client, nc_tls_records_take take, voi
         records->is_client = is_client;
         records->take = take;
         records->ctx = ctx;
-        records->held = nc_buf_init(MAX_HELD_BYTES);
+        records->pending = nc_buf_init(MAX_PENDING_BYTES);
         records->body = nc_buf_init(MAX_RECORD_BYTES);
     }
     return records;
@@ -72,7 +74,7 @@ static void forget_keys(nc_tls_records *records) {
 void nc_tls_records_free(nc_tls_records *records) {
     if (records != NULL) {
         forget_keys(records);
-        nc_buf_deinit(&records->held);
+        nc_buf_deinit(&records->pending);
         nc_buf_deinit(&records->body);
         nc_free(records);
     }
@@ -81,7 +83,7 @@ void nc_tls_records_free(nc_tls_records *records) {
 static void lose(nc_tls_records *records) {
     records->state = IS_LOST;
     forget_keys(records);
-    nc_buf_deinit(&records->held);
+    nc_buf_deinit(&records->pending);
     nc_buf_deinit(&records->body);
 }
 
@@ -95,7 +97,8 @@ static bool mac(const nc_tls_records *records, nc_slice key, nc_slice data, uint
     return HMAC(records->hash, key.data, (int)key.length, data.data, data.length, out, NULL) != NULL;
 }
 
-/// HKDF-Expand-Label (RFC 8446, 7.1) without a context and for no more bytes than the hash has: one HMAC.
+/// HKDF-Expand-Label (RFC 8446, 7.1) with an empty context. `count` is at most the size of the hash, so one HMAC is
+/// enough.
 static bool expand(const nc_tls_records *records, const char *label, uint8_t *out, size_t count) {
     uint8_t info[64] = {0, (uint8_t)count, (uint8_t)(6 + strlen(label)), 't', 'l', 's', '1', '3', ' '};
     uint8_t block[EVP_MAX_MD_SIZE];
@@ -110,7 +113,8 @@ static bool expand(const nc_tls_records *records, const char *label, uint8_t *ou
     return is_made;
 }
 
-/// AES counts by blocks of its own, which ECB makes of the counter; ChaCha20 takes the counter with its nonce.
+/// Sets the key. For AES, the key stream is made by encrypting counter blocks in ECB mode; for ChaCha20, the counter is
+/// part of the IV.
 static bool set_key(nc_tls_records *records, const uint8_t *key) {
     const EVP_CIPHER *cipher = records->is_chacha         ? EVP_chacha20()
                                : records->key_bytes == 16 ? EVP_aes_128_ecb()
@@ -123,7 +127,7 @@ static bool set_key(nc_tls_records *records, const uint8_t *key) {
            EVP_CIPHER_CTX_set_padding(records->cipher, 0) == 1;
 }
 
-/// RFC 8446, 7.3.
+/// Derives key and IV from the traffic secret (RFC 8446, 7.3).
 static bool make_traffic_keys(nc_tls_records *records) {
     uint8_t key[MAX_KEY_BYTES];
     bool is_made = expand(records, "key", key, records->key_bytes) && expand(records, "iv", records->iv, NONCE_BYTES) &&
@@ -132,7 +136,7 @@ static bool make_traffic_keys(nc_tls_records *records) {
     return is_made;
 }
 
-/// RFC 8446, 7.2.
+/// Replaces the traffic secret by the next one, and derives its keys (RFC 8446, 7.2).
 static bool update_traffic_keys(nc_tls_records *records) {
     uint8_t next[MAX_SECRET_BYTES];
     bool is_made = expand(records, "traffic upd", next, records->secret_bytes);
@@ -141,14 +145,14 @@ static bool update_traffic_keys(nc_tls_records *records) {
     return is_made && make_traffic_keys(records);
 }
 
-/// P_hash (RFC 5246, 5) of the master secret in `secret`.
+/// Computes P_hash (RFC 5246, 5) with the master secret, which is in `records->secret`.
 static bool expand_master(const nc_tls_records *records, nc_slice seed, uint8_t *out, size_t count) {
     uint8_t input[EVP_MAX_MD_SIZE + 128];
     uint8_t block[EVP_MAX_MD_SIZE];
     size_t hash_bytes = (size_t)EVP_MD_get_size(records->hash);
     nc_slice secret = nc_slice_make(records->secret, records->secret_bytes);
     memcpy(input + hash_bytes, seed.data, seed.length);
-    bool is_made = mac(records, secret, seed, input); // A(1), with the seed behind it
+    bool is_made = mac(records, secret, seed, input); // A(1), followed by the seed
     for (size_t at = 0; is_made && at < count; at += hash_bytes) {
         is_made = mac(records, secret, nc_slice_make(input, hash_bytes + seed.length), block);
         memcpy(out + at, block, count - at < hash_bytes ? count - at : hash_bytes);
@@ -160,7 +164,8 @@ static bool expand_master(const nc_tls_records *records, nc_slice seed, uint8_t 
     return is_made;
 }
 
-/// RFC 5246, 6.3, for ciphers without a MAC key: two keys, then two salts (RFC 5288, 3) or nonces (RFC 7905, 2).
+/// Derives the keys of TLS 1.2 (RFC 5246, 6.3). These ciphers have no MAC keys: the key block consists of two keys,
+/// then two salts (RFC 5288, 3) or nonces (RFC 7905, 2).
 static bool make_session_keys(nc_tls_records *records, const SSL *tls) {
     static const char label[] = "key expansion";
     enum { LABEL_BYTES = sizeof label - 1 };
@@ -190,21 +195,14 @@ static bool choose_cipher(nc_tls_records *records, const SSL *tls) {
     return records->hash != NULL && (records->is_chacha || name == NID_aes_128_gcm || name == NID_aes_256_gcm);
 }
 
-static int digit_of(char letter) {
-    return letter >= '0' && letter <= '9'   ? letter - '0'
-           : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
-           : letter >= 'A' && letter <= 'F' ? letter - 'A' + 10
-                                            : -1;
-}
-
-/// The secret is the third word of the line, in hexadecimal.
+/// Reads the secret from a line of the key log: its third word, in hexadecimal.
 static bool take_secret(nc_tls_records *records, const char *line) {
     const char *text = strchr(line, ' ');
     text = text != NULL ? strchr(text + 1, ' ') : NULL;
     records->secret_bytes = 0;
     for (text = text != NULL ? text + 1 : ""; *text != '\0' && *text != '\n'; text += 2) {
-        int high = digit_of(text[0]);
-        int low = high < 0 ? -1 : digit_of(text[1]);
+        int high = nc_ascii_hex((uint8_t)text[0]);
+        int low = high < 0 ? -1 : nc_ascii_hex((uint8_t)text[1]);
         if (low < 0 || records->secret_bytes == sizeof records->secret) {
             return false;
         }
@@ -214,10 +212,10 @@ static bool take_secret(nc_tls_records *records, const char *line) {
 }
 
 static void read_held(nc_tls_records *records) {
-    nc_buf held = records->held;
-    records->held = nc_buf_init(MAX_HELD_BYTES);
-    nc_tls_records_feed(records, nc_buf_slice(&held));
-    nc_buf_deinit(&held);
+    nc_buf pending = records->pending;
+    records->pending = nc_buf_init(MAX_PENDING_BYTES);
+    nc_tls_records_feed(records, nc_buf_slice(&pending));
+    nc_buf_deinit(&pending);
 }
 
 static bool begins_with(const char *line, const char *word) {
@@ -236,20 +234,21 @@ void nc_tls_records_take_keys(nc_tls_records *records, const SSL *tls, const cha
         return;
     }
     if (is_1_3 && records->is_client) {
-        nc_buf_reset(&records->held); // The client has sent its Finished and nothing after it.
+        nc_buf_reset(&records->pending); // what is pending ends with the client's Finished, which has the old keys
     }
-    records->passed = is_1_3 && !records->is_client ? records->passed : 0;
+    records->record_count = is_1_3 && !records->is_client ? records->record_count : 0;
     records->state = IS_OPEN;
     read_held(records);
 }
 
 void nc_tls_records_count(nc_tls_records *records) {
-    records->passed += records->state == AWAITS_KEYS ? 1 : 0;
+    records->record_count += records->state == AWAITS_KEYS ? 1 : 0;
 }
 
 /* --- content --- */
 
-/// RFC 8439, 2.8: the first block makes the tag's key.
+/// Makes the ChaCha20 key stream. Block 0 is used for the authentication tag (RFC 8439, 2.8), so the content begins at
+/// block 1.
 static bool make_chacha_stream(nc_tls_records *records, size_t index, size_t bytes) {
     static const uint8_t zeros[STREAM_BYTES] = {0};
     int count = 0;
@@ -263,7 +262,8 @@ static bool make_chacha_stream(nc_tls_records *records, size_t index, size_t byt
            EVP_EncryptUpdate(records->cipher, records->stream, &count, zeros, (int)bytes) == 1;
 }
 
-/// NIST SP 800-38D: block 1 is the tag's.
+/// Makes the AES-GCM key stream. Counter 1 is used for the authentication tag (NIST SP 800-38D), so the content begins
+/// at counter 2.
 static bool make_aes_stream(nc_tls_records *records, size_t index, size_t bytes) {
     int count = 0;
     uint8_t counters[STREAM_BYTES];
@@ -277,7 +277,7 @@ static bool make_aes_stream(nc_tls_records *records, size_t index, size_t bytes)
     return EVP_EncryptUpdate(records->cipher, records->stream, &count, counters, (int)bytes) == 1;
 }
 
-/// Makes the key stream for `count` bytes of the text, or as much as there is room for, in whole blocks.
+/// Makes the key stream for `count` bytes of the text from offset `at`, in whole blocks, or less if it does not fit.
 static void make_stream(nc_tls_records *records, size_t at, size_t count) {
     size_t block = records->is_chacha ? CHACHA_BLOCK_BYTES : AES_BLOCK_BYTES;
     size_t index = at / block;
@@ -288,20 +288,45 @@ static void make_stream(nc_tls_records *records, size_t at, size_t count) {
     records->stream_at = index * block;
     records->stream_bytes = bytes;
     if (!is_made) {
-        memset(records->stream, 0, bytes); // What is read is then no frame, and the connection is not followed.
+        memset(records->stream, 0, bytes); // the bytes then look invalid, so that the user of this reader stops using
+                                           // it
+    }
+}
+
+/// Applies the key stream, 8 bytes at a time.
+static void decrypt(uint8_t *out, const uint8_t *text, const uint8_t *stream, size_t count) {
+    size_t at = 0;
+    for (; at + sizeof(uint64_t) <= count; at += sizeof(uint64_t)) {
+        uint64_t word;
+        uint64_t key;
+        memcpy(&word, text + at, sizeof word);
+        memcpy(&key, stream + at, sizeof key);
+        word ^= key;
+        memcpy(out + at, &word, sizeof word);
+    }
+    for (; at < count; at++) {
+        out[at] = (uint8_t)(text[at] ^ stream[at]);
     }
 }
 
 void nc_tls_records_read(nc_tls_records *records, size_t at, uint8_t *out, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (at + i - records->stream_at >= records->stream_bytes) { // also for what lies before it
-            make_stream(records, at + i, count - i);
+    while (count > 0) {
+        size_t skipped = at - records->stream_at; // wraps for an offset before the key stream
+        if (skipped >= records->stream_bytes) {
+            make_stream(records, at, count);
+            skipped = at - records->stream_at;
         }
-        out[i] = (uint8_t)(records->text[at + i] ^ records->stream[at + i - records->stream_at]);
+        size_t left = records->stream_bytes - skipped;
+        size_t run = left < count ? left : count;
+        decrypt(out, records->text + at, records->stream + skipped, run);
+        at += run;
+        out += run;
+        count -= run;
     }
 }
 
-/// Notes the nonce and the text of a record; returns the length of its plaintext, or SIZE_MAX where it has none.
+/// Stores nonce and encrypted content of a record. Returns the length of its plaintext, or SIZE_MAX if the record is
+/// too short.
 static size_t open_record(nc_tls_records *records, const uint8_t *body, size_t length) {
     size_t explicit_bytes = records->is_1_3 || records->is_chacha ? 0 : NONCE_BYTES - SALT_BYTES;
     if (length < explicit_bytes + TAG_BYTES) {
@@ -320,8 +345,8 @@ static size_t open_record(nc_tls_records *records, const uint8_t *body, size_t l
     return length - explicit_bytes - TAG_BYTES;
 }
 
-/// Reads the messages after the handshake; KeyUpdate changes the keys (RFC 8446, 4.6.3).
-static bool walk_messages(nc_tls_records *records, size_t length) {
+/// Reads handshake messages that follow the handshake. KeyUpdate changes the keys (RFC 8446, 4.6.3).
+static bool read_messages(nc_tls_records *records, size_t length) {
     for (size_t at = 0; at < length;) {
         size_t left = length - at;
         size_t count = records->message_left < left ? records->message_left : left;
@@ -344,7 +369,7 @@ static bool walk_messages(nc_tls_records *records, size_t length) {
     return true;
 }
 
-/// RFC 8446, 6.1: what follows close_notify is ignored.
+/// Handles an alert. Bytes after close_notify are ignored (RFC 8446, 6.1).
 static void take_alert(nc_tls_records *records, size_t length) {
     uint8_t alert[2] = {0, 1};
     if (length == sizeof alert) {
@@ -353,7 +378,8 @@ static void take_alert(nc_tls_records *records, size_t length) {
     records->state = alert[1] == CLOSE_NOTIFY ? IS_CLOSED : records->state;
 }
 
-/// RFC 8446, 5.2: the type stands behind the content, and zeros behind it.
+/// Handles a TLS 1.3 record. The type of its content follows the content, and zeros may follow the type (RFC 8446,
+/// 5.2).
 static bool take_inner(nc_tls_records *records, size_t length) {
     uint8_t type = 0;
     while (length > 0 && type == 0) {
@@ -364,15 +390,15 @@ static bool take_inner(nc_tls_records *records, size_t length) {
     } else if (type == ALERT) {
         take_alert(records, length);
     } else if (type == HANDSHAKE) {
-        return walk_messages(records, length);
+        return read_messages(records, length);
     }
     return type == APPLICATION_DATA || type == ALERT;
 }
 
 static bool take_record(nc_tls_records *records, const uint8_t *body, size_t length) {
     uint8_t type = records->head[0];
-    if (records->passed > 0) {
-        records->passed--;
+    if (records->record_count > 0) {
+        records->record_count--;
         return true;
     }
     if (!records->is_1_3 && !records->is_ciphered) {
@@ -397,7 +423,7 @@ static bool take_record(nc_tls_records *records, const uint8_t *body, size_t len
     return true;
 }
 
-/// Takes as much as belongs to the current record; false when the track is lost.
+/// Consumes the bytes that belong to the current record. Returns false if the reader has lost track.
 static bool take_some(nc_tls_records *records, nc_slice *bytes) {
     size_t *have = &records->have;
     while (*have < HEAD_BYTES && bytes->length > 0) {
@@ -415,7 +441,7 @@ static bool take_some(nc_tls_records *records, nc_slice *bytes) {
     if (length > MAX_RECORD_BYTES) {
         return false;
     }
-    if (records->body.length == 0 && count == length) { // the whole record at once, the common case
+    if (records->body.length == 0 && count == length) { // the common case: the whole record is in the input
         *have = 0;
         return take_record(records, piece.data, length);
     }
@@ -431,8 +457,8 @@ static bool take_some(nc_tls_records *records, nc_slice *bytes) {
 
 void nc_tls_records_feed(nc_tls_records *records, nc_slice bytes) {
     if (records->state == AWAITS_KEYS) {
-        nc_buf_append(&records->held, bytes);
-        if (nc_buf_status(&records->held) != NC_OK) {
+        nc_buf_append(&records->pending, bytes);
+        if (nc_buf_status(&records->pending) != NC_OK) {
             lose(records);
         }
     }

@@ -17,11 +17,12 @@
 #include "nettesting/base.h"
 #include "nettesting/choice.h"
 #include "nettesting/identity.h"
-#include "nettesting/made.h"
 #include "nettesting/process.h"
 #include "nettesting/proxy.h"
 #include "nettesting/reply.h"
-#include "nettesting/scene.h"
 #include "nettesting/server.h"
+#include "nettesting/socket.h"
+#include "nettesting/test_certificate.h"
+#include "nettesting/trust_fixture.h"
 
 #endif

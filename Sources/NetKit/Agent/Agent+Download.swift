@@ -5,113 +5,100 @@ public import Foundation
 #endif
 
 extension Agent {
-    /// Downloads a response's body to a file. Continues with the bytes of an earlier attempt that failed, was cancelled
-    /// or was killed.
+    /// Downloads a response's body to a file. If an earlier attempt failed, was cancelled, or ended with its process,
+    /// the download continues after the bytes that it received.
     ///
     ///     let file = try await agent.download(Request<Bytes>("film.mkv"), to: "/data/films/").value
     ///
-    /// The file appears when it is complete; until then an existing file stays. When `path` is a directory, the name
-    /// comes from Content-Disposition or the URL, made safe. The destination is the first of:
+    /// The file appears when it is complete. Until then a file that exists there is not changed. The destination is the
+    /// first of these that is not `nil`:
     /// 1. the result of the agent's ``Configuration/downloadDestination``
     /// 2. the result of `destination`
     /// 3. `path`
     ///
-    /// The partial file NAME.part lies beside the destination, or in ``DownloadOptions/partialFolder``.
+    /// If `path` is a directory, the file name comes from Content-Disposition or from the URL. Unsafe characters in it
+    /// are replaced. The received bytes are first written to the partial file NAME.part, which is beside the
+    /// destination or in ``DownloadOptions/partialFolder``.
     ///
-    /// A status other than 200 to 299 throws ``NetError/Code/unacceptableStatus`` with the response and its body. With
-    /// a partial file, only status 200 is accepted besides 206. The partial file stays. When the task is cancelled, the
-    /// call throws ``NetError/Code/cancelled`` as soon as the last checkpoint is written.
+    /// A status other than 200 to 299 throws ``NetError/Code/unacceptableStatus`` with the response and its body. If a
+    /// partial file exists, only the statuses 200 and 206 are accepted; the partial file stays after another status.
+    /// If the task is cancelled, the call throws ``NetError/Code/cancelled`` as soon as the last checkpoint is written.
+    /// ``NetError/resumeToken`` of an error continues the download later.
+    ///
+    /// A download that is not resumable (``DownloadOptions/isResumable``) leaves no partial file, has any method, and
+    /// replaces an existing file. The replaced file's permissions are kept, and its owner if the system allows it. A
+    /// request with a JSON ``Request/expectation`` is not resumable.
+    ///
+    /// The body always comes from the network and is never stored in a cache (``Caching``). A request without limits
+    /// gets ``Configuration/streamLimits``. To start a download in the background or in a ``Batch``, use ``Download``.
     /// - Parameters:
-    ///   - request: the request to send.
-    ///   - path: a file, or a directory for it.
+    ///   - call: the request, or a value that creates one.
+    ///   - path: the path of the file, or of a directory for it: a `String` or a `URL`.
     ///   - options: how the file is fetched and checked.
-    ///   - events: receives the events, on the event loop thread; it must not block.
-    ///   - destination: chooses the destination by the response head; `nil` stands for `path`.
+    ///   - destination: chooses the destination from the response head. If it is or returns `nil`, `path` applies.
     public func download(
-        _ request: Request<some Sendable>, to path: String, options: DownloadOptions = DownloadOptions(),
-        events: (@Sendable (DownloadEvent) -> Void)? = nil, destination: DownloadDestination? = nil
-    ) async throws(NetError) -> Response<SavedFile> {
-        try await download(request, by: plan(to: path, options, destination, events))
+        _ call: some RequestConvertible, to path: some PathConvertible, options: DownloadOptions = DownloadOptions(),
+        destination: DownloadDestination? = nil
+    ) async throws(NetError) -> Response<DownloadedFile> {
+        try await send(Download(call, to: path, options: options, destination: destination))
     }
 
-    /// Continues the download of a resume token, to its original destination.
+    /// Downloads a file with a GET request. Otherwise this function works like the one for a request.
+    ///
+    /// - Parameters:
+    ///   - source: a path relative to ``Configuration/baseURL``, or a URL.
+    ///   - path: the path of the file, or of a directory for it: a `String` or a `URL`.
+    ///   - options: how the file is fetched and checked.
+    ///   - progress: receives the progress; see ``Request/progress``.
     public func download(
-        _ request: Request<some Sendable>, resuming token: ResumeToken, options: DownloadOptions = DownloadOptions(),
-        events: (@Sendable (DownloadEvent) -> Void)? = nil, destination: DownloadDestination? = nil
-    ) async throws(NetError) -> Response<SavedFile> {
-        try await download(
-            request.resuming(token), to: token.path, options: options.resuming(token), events: events,
-            destination: destination)
+        _ source: some URLConvertible, to path: some PathConvertible, options: DownloadOptions = DownloadOptions(),
+        progress: ProgressHandler? = nil
+    ) async throws(NetError) -> Response<DownloadedFile> {
+        var request = Request<Bytes>(source)
+        request.progress = progress
+        return try await download(request, to: path, options: options)
     }
 
-    /// Starts a download that can be paused, observed, and cancelled with a resume token.
-    public func startDownload(
-        _ request: Request<some Sendable>, to path: String, options: DownloadOptions = DownloadOptions(),
+    /// Continues the download that a resume token belongs to, to its original destination.
+    public func download(
+        _ call: some RequestConvertible, resuming token: ResumeToken, options: DownloadOptions = DownloadOptions(),
         destination: DownloadDestination? = nil
-    ) -> Download {
-        startDownload(request, to: path, options, destination, after: nil)
+    ) async throws(NetError) -> Response<DownloadedFile> {
+        try await send(Download(call, resuming: token, options: options, destination: destination))
     }
 
-    private func startDownload(
-        _ request: Request<some Sendable>, to path: String, _ options: DownloadOptions,
-        _ destination: DownloadDestination?, after token: ResumeToken?
-    ) -> Download {
-        let feed = DownloadFeed()
-        let (progress, progressFeed) = AsyncStream.makeStream(
-            of: DownloadProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let tell = { @Sendable (event: DownloadEvent) in
-            feed.tell(event)
-            if case .progress(let progress) = event {
-                progressFeed.yield(progress)
-            }
-        }
-        let plan = plan(to: path, options, destination, tell, after: token)
-        let task = Task {
-            defer {
-                feed.finish()
-                progressFeed.finish()
-            }
-            return try await download(request, by: plan)
-        }
-        return Download(task: task, plan: plan, events: feed.events, progress: progress)
-    }
-
-    /// Starts a download that continues from a resume token.
-    public func startDownload(
-        _ request: Request<some Sendable>, resuming token: ResumeToken, options: DownloadOptions = DownloadOptions(),
-        destination: DownloadDestination? = nil
-    ) -> Download {
-        startDownload(request.resuming(token), to: token.path, options.resuming(token), destination, after: token)
-    }
-
-    private func plan(
-        to path: String, _ options: DownloadOptions, _ destination: DownloadDestination?,
-        _ events: (@Sendable (DownloadEvent) -> Void)?, after token: ResumeToken? = nil
-    ) -> DownloadPlan {
-        let destinations = [configuration.downloadDestination, destination].compactMap { $0 }
-        return DownloadPlan(path: path, options: options, destinations: destinations, tell: events, token: token)
-    }
-
-    private func download(
-        _ request: Request<some Sendable>, by plan: DownloadPlan
-    ) async throws(NetError) -> Response<SavedFile> {
-        try enter(request)
-        defer { flights.group.leave() }
+    /// Runs the call of a download that is not listed, or whose request task has begun.
+    func download(
+        _ request: Request<some Sendable>, to target: DownloadTarget
+    ) async throws(NetError) -> Response<DownloadedFile> {
         var request = request
+        guard target.options.isResumable, request.expectation == nil else {
+            request.downloadTarget = nil
+            return try await saveThroughChain(request, to: target.path)
+        }
+        let destinations = [configuration.downloadDestination, target.destination].compactMap { $0 }
+        let plan = DownloadPlan(
+            path: target.path, options: target.options, destinations: destinations, token: target.token)
         request.download = plan
-        return try await saveThroughChain(request, to: plan.path)
+        request.downloadTarget = nil
+        request.transferHandle?.follow(plan)
+        do throws(NetError) {
+            return try await saveThroughChain(request, to: plan.path)
+        } catch {
+            throw plan.token.map(error.attaching) ?? error
+        }
     }
 
     // MARK: Partial downloads
 
     /// Returns the partial downloads in a directory.
     ///
-    /// A record that another user could have written is left out.
-    /// - Throws: ``NetError/Code/file`` for a directory that another user owns, or can write to unless it has the
-    ///   sticky bit.
+    /// A partial download whose record another user could have written is left out.
+    /// - Throws: ``NetError/Code/file`` for a directory that another user owns. The same for one that another user can
+    ///   write to, unless it has the sticky bit.
     @concurrent
-    public func partialDownloads(in folder: String) async throws(NetError) -> [PartialDownload] {
-        try PartialDownload.list(in: folder).found
+    public func partialDownloads(in folder: some PathConvertible) async throws(NetError) -> [PartialDownload] {
+        try PartialDownload.list(in: folder.filePath).found
     }
 
     @concurrent
@@ -119,30 +106,33 @@ extension Agent {
         try PartialDownload.list(in: folder)
     }
 
-    /// Removes the partial downloads of a directory that were last continued before `moment`; `nil` removes all of
-    /// them. Active downloads stay.
+    /// Removes the partial downloads of a directory that were last continued before `moment`. If `moment` is `nil`, it
+    /// removes all of them. Active downloads stay.
     ///
     /// - Returns: the number of downloads that were removed.
     @concurrent
     @discardableResult
-    public func purgePartialDownloads(in folder: String, olderThan moment: Date?) async throws(NetError) -> Int {
-        try PartialDownload.purge(in: folder, before: moment)
+    public func purgePartialDownloads(in folder: some PathConvertible, olderThan moment: Date?) async throws(NetError)
+        -> Int
+    {
+        try PartialDownload.purge(in: folder.filePath, before: moment)
     }
 
     /// Continues all inactive partial downloads of a directory, one after the other, to their original destinations.
     ///
-    /// A record that another user could have written is not used. It is among the results with ``NetError/Code/file``,
-    /// and only its ``PartialDownload/partialPath`` is known. Throws the same errors as ``partialDownloads(in:)``.
+    /// A partial download whose record another user could have written is not continued. Its result is
+    /// ``NetError/Code/file``, and only its ``PartialDownload/partialPath`` is set. Throws the same errors as
+    /// ``partialDownloads(in:)``.
     /// - Parameters:
     ///   - folder: the directory.
     ///   - options: how the files are fetched and checked.
     ///   - request: creates the request of each download, for example to add fields; `nil` skips the download.
     public func resumePartialDownloads(
-        in folder: String, options: DownloadOptions = DownloadOptions(),
+        in folder: some PathConvertible, options: DownloadOptions = DownloadOptions(),
         request: @Sendable (PartialDownload) -> Request<Bytes>? = { Request<Bytes>($0.url) }
-    ) async throws(NetError) -> [(PartialDownload, Result<SavedFile, NetError>)] {
-        let listing = try await listing(in: folder)
-        var outcomes: [(PartialDownload, Result<SavedFile, NetError>)] = []
+    ) async throws(NetError) -> [(PartialDownload, Result<DownloadedFile, NetError>)] {
+        let listing = try await listing(in: folder.filePath)
+        var outcomes: [(PartialDownload, Result<DownloadedFile, NetError>)] = []
         for (partial, error) in listing.refused {
             outcomes.append((partial, .failure(error)))
         }
@@ -156,13 +146,5 @@ extension Agent {
             }
         }
         return outcomes
-    }
-}
-
-extension DownloadOptions {
-    fileprivate func resuming(_ token: ResumeToken) -> DownloadOptions {
-        var options = self
-        options.partialFolder = token.folder
-        return options
     }
 }

@@ -1,8 +1,8 @@
-/// The results of the closures that are called for one call.
-private struct StartAnswers: Sendable {
+/// The parameters and fields that closures of the app computed for one call.
+private struct ComputedAdditions: Sendable {
     var parameters: Parameters?
     var headers = Headers()
-    /// Whether the request's source returned its parameters.
+    /// Whether the request's own ``Request/parameterSource`` was called.
     var hasOwnParameters = false
 }
 
@@ -14,20 +14,21 @@ extension Agent.Configuration {
 }
 
 extension Agent {
-    /// Returns the time for a whole call, from the limits of the request, its service or the agent.
+    /// Returns the time limit of a whole call, from the limits of the request, its service or the agent.
     func budget(of request: Request<some Sendable>, _ kind: Call.Kind) -> TimeBudget {
-        if let own = request.limits {
-            return TimeBudget(own.total, timer: timer)
+        if request.limits.hasTotal {
+            return TimeBudget(request.limits.total, timer: timer)
         }
-        if kind != .send || request.body?.isStreamed == true {
+        if !kind.isBounded || request.body?.isStreamed == true {
             return TimeBudget(configuration.streamLimits.total, timer: timer)
         }
-        return TimeBudget((request.service?.configuration.limits ?? configuration.limits).total, timer: timer)
+        let limits = request.service?.configuration.limits.over(configuration.limits) ?? configuration.limits
+        return TimeBudget(limits.total, timer: timer)
     }
 
-    /// Returns the call with all additions of agent and service; calls the closures that compute them.
+    /// Returns the call with all additions of agent and service. Calls the closures that compute them.
     func prepared(_ call: Call) async throws(NetError) -> Call {
-        guard addsToRequests || call.request.hasNotes else {
+        guard addsToRequests || call.request.hasOptions else {
             var call = call
             try preparePlain(&call)
             return call
@@ -38,158 +39,196 @@ extension Agent {
             call.request.parameters = own
         }
         let destination = try destination(of: call.request)
-        var answers = try await answers(to: call.request, at: destination, within: call.budget)
-        answers.hasOwnParameters = own != nil
-        return try placed(call, at: destination, adding: answers)
+        var computed = try await computedAdditions(to: call.request, at: destination, within: call.budget)
+        computed.hasOwnParameters = own != nil
+        return try adding(computed, to: call, at: destination)
     }
 
-    /// Does the same for a request that gets only a base URL and constant fields.
+    /// Adds the agent's additions to a request that gets only a base URL and constant fields.
     func preparePlain(_ call: inout Call) throws(NetError) {
-        let limits = call.kind == .send ? limits : streamLimits
-        let asked = call.request.kept
+        let limits = call.kind.isBounded ? limits : streamLimits
+        if let json = json(of: call.request) {
+            call.request.content.optionalSettings.json = json
+        }
+        let original = call.request.storage
         call.request = try completed(call.request, limits: limits)
         call.origin = CallOrigin(
-            asked, others: nil,
+            original, others: nil,
             base: URLBase(url: configuration.baseURL, keepsPath: configuration.keepsBasePath),
             placedURL: call.request.url)
     }
 
-    /// Does the same for a request without closures to call.
-    func preparedNow(_ call: Call) throws(NetError) -> Call {
+    /// Returns the call with all additions of agent and service, without calling closures. Throws if a closure would
+    /// have to be called.
+    func preparedWithoutClosures(_ call: Call) throws(NetError) -> Call {
         let request = call.request
         let service = request.service?.configuration
-        let isAskedForParameters =
+        let computesParameters =
             request.parameterSource != nil || configuration.computedParameters != nil
             || service?.computedParameters != nil
-        let isAsked =
+        let needsClosures =
             configuration.computedHeaders != nil || service?.computedHeaders != nil
-            || (isAskedForParameters && !request.isPlaced)
-        if isAsked, !request.isComplete {
-            throw NetError(.usage, "what the request is depends on who is asked when it starts")
+            || (computesParameters && !request.hasAppliedParameters)
+        if needsClosures, !request.isComplete {
+            throw NetError(
+                .usage, "the request's parameters or headers are computed when it starts and are not known before")
         }
-        return try placed(call, at: try destination(of: request), adding: StartAnswers())
+        return try adding(ComputedAdditions(), to: call, at: try destination(of: request))
     }
 
     // MARK: Closures that compute values
 
-    /// Returns the parameters of the request's source, or `nil` to keep its own.
+    /// Returns the parameters that the request's ``Request/parameterSource`` computes, or `nil` if it has no source.
     private func ownParameters(
         of request: Request<Bytes>, within budget: TimeBudget
     ) async throws(NetError) -> Parameters? {
-        guard !request.isComplete, !request.isPlaced, let source = request.parameterSource else { return nil }
+        guard !request.isComplete, !request.hasAppliedParameters, let source = request.parameterSource else {
+            return nil
+        }
         do {
-            return try await budget.answer(of: "the source of the parameters") { try await source.ask(request) }
+            return try await budget.run("computing the parameters") { try await source.compute(request) }
         } catch {
-            throw Self.notComputed(error)
+            throw Self.computationFailure(error)
         }
     }
 
-    /// Calls the closures of agent and service, except those of one that adds nothing to the request.
-    private func answers(
+    /// Calls the closures of agent and service that compute parameters and fields. A side that adds nothing to requests
+    /// for this destination is skipped.
+    private func computedAdditions(
         to request: Request<Bytes>, at destination: Destination, within budget: TimeBudget
-    ) async throws(NetError) -> StartAnswers {
-        var answers = StartAnswers()
-        guard !request.isComplete else { return answers }
-        let service = destination.outsiders.contains(.service) ? nil : request.service?.configuration
-        let agent = destination.outsiders.contains(.agent) ? nil : configuration
+    ) async throws(NetError) -> ComputedAdditions {
+        var computed = ComputedAdditions()
+        guard !request.isComplete else { return computed }
+        let service = destination.withheldAdditions.contains(.service) ? nil : request.service?.configuration
+        let agent = destination.withheldAdditions.contains(.agent) ? nil : configuration
         do {
             // The service's values override the agent's.
-            for compute in [service?.computedParameters, agent?.computedParameters] where !request.isPlaced {
+            for compute in [service?.computedParameters, agent?.computedParameters] where !request.hasAppliedParameters
+            {
                 guard let compute else { continue }
-                let said = try await budget.answer(of: "computedParameters") { try await compute(request) }
-                answers.parameters = answers.parameters?.filled(from: said) ?? said
-                if let said, !said.hasFields {
-                    throw NetError(.usage, "the parameters of every request are an object")
+                let value = try await budget.run("computedParameters") { try await compute(request) }
+                computed.parameters = computed.parameters?.filled(from: value) ?? value
+                if let value, !value.hasFields {
+                    throw NetError(.usage, "parameters that apply to every request must be an object with named values")
                 }
             }
             for compute in [service?.computedHeaders, agent?.computedHeaders] {
                 guard let compute else { continue }
-                let said = try await budget.answer(of: "computedHeaders") { try await compute(request) }
-                answers.headers = answers.headers.filled(from: said)
+                let value = try await budget.run("computedHeaders") { try await compute(request) }
+                computed.headers = computed.headers.filled(from: value)
             }
-            return answers
+            return computed
         } catch {
-            throw Self.notComputed(error)
+            throw Self.computationFailure(error)
         }
     }
 
-    private static func notComputed(_ error: any Error) -> NetError {
-        NetError(asking: error, .badParameter, "what was asked for a request's parameters or fields failed")
+    private static func computationFailure(_ error: any Error) -> NetError {
+        NetError(wrapping: error, .badParameter, "computing the parameters or headers of the request failed")
     }
 
     // MARK: Additions
 
-    private func placed(
-        _ call: Call, at destination: Destination, adding answers: StartAnswers
+    private func adding(
+        _ computed: ComputedAdditions, to call: Call, at destination: Destination
     ) throws(NetError) -> Call {
         var request = call.request
         request.url = destination.url
-        var surroundings = Surroundings(
+        if let json = request.isComplete ? request.jsonStorage : json(of: request) {
+            request.content.optionalSettings.json = json
+        }
+        var additions = Additions(
             base: URLBase(url: destination.base, keepsPath: configuration.keepsBasePath),
-            headers: destination.outsiders.contains(.agent) ? elsewhereHeaders : defaultHeaders,
-            limits: call.kind == .send ? limits : streamLimits)
+            headers: destination.withheldAdditions.contains(.agent) ? crossOriginHeaders : defaultHeaders,
+            limits: call.kind.isBounded ? limits : streamLimits)
         if request.isComplete {
-            surroundings.headers = [:]
+            additions.headers = [:]
         } else {
-            surround(&request, &surroundings, answers, destination.outsiders, isWhole: call.kind == .send)
+            collectAdditions(
+                &request, &additions, computed, destination.withheldAdditions, isWhole: call.kind.isBounded)
         }
-        var content = try surroundings.base.placing(request.content, with: surroundings.parameters)
-        var headers = request.headers.filled(from: surroundings.headers)
-        withhold(destination.outsiders, from: &content)
-        complete(&content, &headers, limits: surroundings.limits)
-        var placed = call
-        placed.request = Request<Bytes>(KeptContent(content), headers: headers, decoding: .bytes)
-        let isChanged = surroundings.parameters != nil || answers.hasOwnParameters || destination.isFiltered
-        if isChanged || request.isPlaced {
-            placed.request.markPlaced()
+        var content = try additions.base.placing(request.content, with: additions.parameters)
+        var headers = request.headers.filled(from: additions.headers)
+        if !request.isComplete {
+            addSettings(of: request.service, to: &content, headers, destination.withheldAdditions)
+            if request.service?.configuration.replacingHeaders == nil {
+                addAccept(to: &headers, for: request)
+            }
         }
-        placed.origin = CallOrigin(
-            request.kept, others: surroundings.parameters, base: surroundings.base, placedURL: content.url)
-        return placed
+        withhold(destination.withheldAdditions, from: &content)
+        addDefaults(to: &content, &headers, limits: additions.limits)
+        var result = call
+        result.request = Request<Bytes>(RequestStorage(content), headers: headers, decoding: .bytes)
+        let isChanged = additions.parameters != nil || computed.hasOwnParameters || destination.isFiltered
+        if isChanged || request.hasAppliedParameters {
+            result.request.markParametersApplied()
+        }
+        result.origin = CallOrigin(
+            request.storage, others: additions.parameters, base: additions.base, placedURL: content.url)
+        return result
     }
 
-    /// Collects the additions to a request that is not bare.
-    private func surround(
-        _ request: inout Request<Bytes>, _ surroundings: inout Surroundings, _ answers: StartAnswers,
-        _ outsiders: Outsiders, isWhole: Bool
+    /// Adds the credentials, the trust policy and the redirect policy of the service and the agent, unless the request
+    /// sets its own. Credentials and client certificates go only to the origins of the side that sets them.
+    private func addSettings(
+        of service: Service?, to content: inout RequestContent, _ headers: Headers, _ withheld: WithheldAdditions
+    ) {
+        if let service = service?.configuration {
+            content.redirects = content.redirects ?? service.redirects
+            if var trust = service.trust, content.optionalStorage?.value.trust == nil {
+                if withheld.contains(.service) {
+                    trust.identity = nil
+                }
+                content.optionalSettings.trust = trust
+            }
+            addCredentials(withheld.contains(.service) ? nil : service.credentials, to: &content, headers)
+        }
+        addCredentials(withheld.contains(.agent) ? nil : configuration.credentials, to: &content, headers)
+    }
+
+    /// Collects the additions to a request that has options, or whose agent adds more than constant fields.
+    private func collectAdditions(
+        _ request: inout Request<Bytes>, _ additions: inout Additions, _ computed: ComputedAdditions,
+        _ withheldAdditions: WithheldAdditions, isWhole: Bool
     ) {
         let service = request.service
-        if !request.isPlaced {
+        if !request.hasAppliedParameters {
             let parameters = [
-                answers.parameters, outsiders.contains(.service) ? nil : service?.configuration.parameters,
-                outsiders.contains(.agent) ? nil : configuration.parameters,
+                computed.parameters, withheldAdditions.contains(.service) ? nil : service?.configuration.parameters,
+                withheldAdditions.contains(.agent) ? nil : configuration.parameters,
             ]
-            surroundings.parameters = parameters.compactMap { $0 }.reduce(nil) { $0?.filled(from: $1) ?? $1 }
-            if request.isOfServersMaking {
-                surroundings.parameters = surroundings.parameters?.without(namesIn: request.url)
+            additions.parameters = parameters.compactMap { $0 }.reduce(nil) { $0?.filled(from: $1) ?? $1 }
+            if request.isServerControlledURL {
+                additions.parameters = additions.parameters?.without(namesIn: request.url)
             }
         }
         guard let service else {
-            surroundings.headers = answers.headers.filled(from: surroundings.headers)
+            additions.headers = computed.headers.filled(from: additions.headers)
             return
         }
-        service.addNotes(to: &request)
-        if var limits = service.configuration.limits {
+        service.addOptions(to: &request)
+        if !service.configuration.limits.isEmpty {
+            var limits = service.configuration.limits.over(additions.limits.value)
             if !isWhole {
-                // For streams and saves the idle limit applies, not their length.
-                limits.total = surroundings.limits.value.total
-                limits.maxBodyBytes = surroundings.limits.value.maxBodyBytes
+                // The service's total time and size limits are for bodies in memory, not for streams and saves.
+                limits.total = additions.limits.value.total
+                limits.maxBodyBytes = additions.limits.value.maxBodyBytes
             }
-            surroundings.limits = KeptLimits(limits)
+            additions.limits = LimitsStorage(limits)
         }
-        let isElsewhere = outsiders.contains(.service)
+        let isCrossOrigin = withheldAdditions.contains(.service)
         if let only = service.configuration.replacingHeaders {
-            request.headers = isElsewhere ? only.safeElsewhere : only
-            surroundings.headers = [:]
+            request.headers = isCrossOrigin ? only.safeCrossOrigin : only
+            additions.headers = [:]
             return
         }
         let fields = service.configuration.headers
-        surroundings.headers = answers.headers.filled(from: isElsewhere ? fields.safeElsewhere : fields)
-            .filled(from: surroundings.headers)
+        additions.headers = computed.headers.filled(from: isCrossOrigin ? fields.safeCrossOrigin : fields)
+            .filled(from: additions.headers)
     }
 
-    /// Returns the base of a relative URL: the request's own, otherwise the service's, otherwise the agent's; also for
-    /// CDNs.
+    /// Returns the base URL for a request: its own, otherwise the service's, otherwise the agent's. If the request uses
+    /// a CDN, the CDN URLs come first, in the same order.
     func baseURL(of request: Request<Bytes>, of service: Service?) throws(NetError) -> String? {
         let serviceCDN = try service?.cdnURL()
         if request.usesCDN, let url = request.cdnURL.nonEmpty ?? serviceCDN ?? configuration.cdnURL.nonEmpty {
@@ -198,16 +237,17 @@ extension Agent {
         if let url = request.baseURL.nonEmpty {
             return url
         }
-        // A service with base URLs needs one for each environment: that of another would be a wrong host.
+        // If the service has base URLs, but none for the current environment, this throws. Another environment's base
+        // URL would send the request to the wrong host.
         let isRelative = !request.content.hasAbsoluteURL
         return try service?.baseURL(isNeeded: isRelative) ?? configuration.baseURL
     }
 }
 
 /// The additions to a request.
-private struct Surroundings {
+private struct Additions {
     var base: URLBase
     var headers: Headers
-    var limits: KeptLimits
+    var limits: LimitsStorage
     var parameters: Parameters?
 }

@@ -1,94 +1,67 @@
 extension Agent {
-    /// Starts a request in the background and optionally notifies a delegate.
+    /// Starts a request, a batch, a chain or a graph of steps in the background.
     ///
-    /// The request runs to its end even if the handle, the delegate and the agent are released. Its accessories are
-    /// notified of the start before this function returns. At the end these run on `delivery`, without interruption and
-    /// in this order:
-    /// 1. accessories: will stop
-    /// 2. the filter, the delegate and the closure
-    /// 3. accessories: did stop
-    /// 4. closures and accessories are released, and the delegate receives ``RunDelegate/runCleared(_:)``
+    /// It runs to its end even if the handle and the agent are released. Its listeners are notified of the start before
+    /// this function returns, and of the end on `delivery` (``TaskListener``).
     ///
-    /// The order is the same for a cached response, for an error before anything is sent, and for a cancelled request.
-    /// The delegate and the closure learn of a cancelled request only if the options require it.
+    /// Pausing the handle of a batch or a chain pauses all its parts. Each part is sent as a separate request, with its
+    /// own observers and listeners.
     /// - Parameters:
-    ///   - call: the request, or a value that creates one.
-    ///   - delivery: where the end is reported.
-    ///   - options: accessories, scope and further options.
-    ///   - delegate: kept weakly.
+    ///   - operation: the request, a value that creates one, or the operation to run.
+    ///   - delivery: the actor, queue or task on which the end is reported.
+    ///   - options: listeners, scope and further options. ``StartOptions/pausing`` and ``StartOptions/limiter`` apply
+    ///     to single requests only.
     @discardableResult
-    public func start<Call: RequestConvertible>(
-        _ call: Call, on delivery: Delivery = .main, options: StartOptions = .init(),
-        delegate: (any RunDelegate)? = nil
-    ) -> CallHandle<Response<Call.Value>> {
-        launch(call, on: delivery, options, delegate, nil)
-    }
-
-    /// Starts a request as ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls one of two closures on the main
-    /// actor, after the delegate.
-    @discardableResult
-    public func start<Call: RequestConvertible>(
-        _ call: Call, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
-        success: @escaping @MainActor (Response<Call.Value>) -> Void, failure: @escaping @MainActor (NetError) -> Void
-    ) -> CallHandle<Response<Call.Value>> {
-        start(call, options: options, delegate: delegate) { result in
-            switch result {
-            case .success(let response): success(response)
-            case .failure(let error): failure(error)
-            }
+    public func start<Work: SendableOperation>(
+        _ operation: Work, on delivery: Delivery = .main, options: StartOptions = .init()
+    ) -> CallHandle<Work.Outcome> {
+        // The handle of a request has the type of the operation's outcome (``RequestConvertible``).
+        if let call = operation as? any RequestConvertible,
+            let handle = launch(erased: call, on: delivery, options) as? CallHandle<Work.Outcome>
+        {
+            return handle
         }
+        return launch(operation: operation, on: delivery, options)
     }
 
-    /// Starts a request as ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls a closure on the main actor, after
-    /// the delegate.
-    @discardableResult
-    public func start<Call: RequestConvertible>(
-        _ call: Call, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
-        completion: @escaping @MainActor (Result<Response<Call.Value>, NetError>) -> Void
-    ) -> CallHandle<Response<Call.Value>> {
-        launch(call, on: .main, options, delegate) { result in
-            MainActor.assumeIsolated { completion(result) }
-        }
+    private func launch(
+        erased call: some RequestConvertible, on delivery: Delivery, _ options: StartOptions
+    ) -> any Sendable {
+        launch(call, on: delivery, options)
     }
 
-    /// Starts a request as ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls one of two closures on `delivery`,
-    /// after the delegate.
-    @discardableResult
-    public func start<Call: RequestConvertible>(
-        _ call: Call, on delivery: Delivery, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
-        success: @escaping @Sendable (Response<Call.Value>) -> Void, failure: @escaping @Sendable (NetError) -> Void
-    ) -> CallHandle<Response<Call.Value>> {
-        launch(call, on: delivery, options, delegate) { result in
-            switch result {
-            case .success(let response): success(response)
-            case .failure(let error): failure(error)
-            }
-        }
-    }
-
-    /// Starts a request as ``start(_:on:options:delegate:)-(Call,_,_,_)``, and calls a closure on `delivery`, after the
-    /// delegate.
-    @discardableResult
-    public func start<Call: RequestConvertible>(
-        _ call: Call, on delivery: Delivery, options: StartOptions = .init(), delegate: (any RunDelegate)? = nil,
-        completion: @escaping @Sendable (Result<Response<Call.Value>, NetError>) -> Void
-    ) -> CallHandle<Response<Call.Value>> {
-        launch(call, on: delivery, options, delegate, completion)
-    }
-
-    /// Starts a request; every start of a request uses this function.
+    /// Starts a request.
     func launch<Call: RequestConvertible>(
-        _ call: Call, on delivery: Delivery, _ options: StartOptions, _ delegate: (any RunDelegate)?,
-        _ completion: (@Sendable (Result<Response<Call.Value>, NetError>) -> Void)?
+        _ call: Call, on delivery: Delivery, _ options: StartOptions
     ) -> CallHandle<Response<Call.Value>> {
         let handle = CallHandle(control: control(of: call), promise: Promise<Response<Call.Value>>())
-        begin(handle, call, on: delivery, options, delegate, completion)
+        begin(handle, call, on: delivery, options)
         return handle
     }
 
-    /// Returns the control of a request that is not started yet.
-    func control<Call: RequestConvertible>(of call: Call) -> RunControl {
-        var run = Run(kind: .request)
+    private func launch<Work: SendableOperation>(
+        operation: Work, on delivery: Delivery, _ options: StartOptions
+    ) -> CallHandle<Work.Outcome> {
+        var launch = RequestTaskLaunch<Work.Outcome>(delivery: delivery, options: options)
+        let composed = operation as? any ComposedOperation
+        var task = RequestTask(kind: composed?.kind ?? .chain)
+        task.tag = operation.tag
+        task.userInfo = composed?.userInfo ?? [:]
+        launch.listeners = composed?.listeners ?? []
+        let control = TaskControl(task, group: ObjectIdentifier(Work.self), transfers: self.control)
+        if let count = composed?.partCount {
+            options.tracking?.expect(count)
+        }
+        return launch.begin(control, in: registry) { control async throws(NetError) in
+            control.markRunning()
+            let partSender = PartSender(agent: self, parent: control, tracking: options.tracking)
+            return try await operation.run(through: partSender)
+        }
+    }
+
+    /// Creates the control of a request before its start.
+    func control<Call: RequestConvertible>(of call: Call) -> TaskControl {
+        var run = RequestTask(kind: .request)
         if let call = call as? any Startable {
             run.tag = call.tag
             run.userInfo = call.userInfo
@@ -97,94 +70,123 @@ extension Agent {
         if request == nil {
             run.name = String(describing: Call.self)
         }
-        let group = request == nil ? ObjectIdentifier(Call.self) : request?.group
-        let control = RunControl(run, group: group, transfers: self.control)
+        let group = request == nil ? Call.requestGroup : request?.group
+        let control = TaskControl(run, group: group, transfers: self.control)
         if let request {
             control.describe(request)
-            if let group = request.completionGroup {
-                control.join(group)
-            }
         }
         return control
     }
 
-    /// Starts the request that belongs to a control.
+    /// Starts a request whose handle exists already.
     func begin<Call: RequestConvertible>(
-        _ handle: CallHandle<Response<Call.Value>>, _ call: Call, on delivery: Delivery, _ options: StartOptions,
-        _ delegate: (any RunDelegate)?, _ completion: (@Sendable (Result<Response<Call.Value>, NetError>) -> Void)?
+        _ handle: CallHandle<Response<Call.Value>>, _ call: Call, on delivery: Delivery, _ options: StartOptions
     ) {
-        var launch = Launch<Response<Call.Value>>(delivery: delivery, options: options)
-        launch.delegate = delegate
-        launch.completion = completion
+        var launch = RequestTaskLaunch<Response<Call.Value>>(delivery: delivery, options: options)
         if let call = call as? any Startable {
-            launch.accessories = call.accessories
-            launch.hooks = call.hooks(for: Response<Call.Value>.self)
+            launch.listeners = call.listeners
         }
         var call = call
         if var request = call as? Request<Call.Value> {
-            launch.tellOver = request.endProgressOnce()
+            launch.reportOutcome = request.endProgressOnce()
             call = request as? Call ?? call
         }
-        let progress = ProgressRelay(launch)
-        let course = StartCourse(options)
+        let runOptions = RunOptions(options)
         launch.begin(handle, in: registry) { [call] control async throws(NetError) in
-            try await self.run(call, control, progress, course)
+            try await self.run(call, control, delivery, runOptions)
         }
     }
 
-    /// Runs a started request.
+    /// Runs a request in its request task.
     private func run<Call: RequestConvertible>(
-        _ call: Call, _ control: RunControl, _ progress: ProgressRelay?, _ course: StartCourse
+        _ call: Call, _ control: TaskControl, _ delivery: Delivery, _ options: RunOptions
     ) async throws(NetError) -> Response<Call.Value> {
-        var request = try await call.groupedRequest()
-        let tellOver = request.endProgressOnce()
-        defer { tellOver?() }
+        var request = try await call.taskRequest()
+        let reportOutcome = request.endProgressOnce()
+        defer { reportOutcome?() }
         if !(call is Request<Call.Value>) {
             control.describe(request)
-            registry.mark(control)
-            control.accompany(request.accessories)
-            if let group = request.completionGroup {
-                control.join(group)
-            }
-            try await control.passage()
+            registry.updateIndex(control)
+            control.add(listeners: request.listeners)
+            try await control.waitWhilePaused()
         }
-        request.forgetCompany()
-        request.ticket = control.ticket
-        course.tracking?.watch(&request)
-        course.part?.watch(&request)
-        try await takeTurn(control, request)
-        var slot: TakenSlot?
-        if let lane = course.lane {
+        request.removeListeners()
+        request.transferHandle = control.transferHandle
+        options.tracking?.watch(&request)
+        options.part?.watch(&request)
+        try await applyDuplicatePolicy(control, request)
+        var permit: ConcurrencyPermit?
+        if let limiter = options.limiter {
             let budget = budget(of: request, .send)
-            slot = try await lane.slots.take(for: request.decoded(by: .bytes), within: budget)
-            // Each go has its own time.
-            request.budget = course.letsGo ? nil : budget
+            permit = try await limiter.permits.take(for: request.erased, within: budget)
+            // If a pause releases the connection, each attempt has its own time limit.
+            request.budget = options.releasesConnection ? nil : budget
         }
-        defer { slot?.giveBack() }
-        guard let progress else { return try await sendStarted(request, control, course) }
-        return try await progress.follow(request, control) { request async throws(NetError) in
-            try await self.sendStarted(request, control, course)
+        defer { permit?.giveBack() }
+        guard let relay = ProgressRelay(control, delivery) else {
+            return try await sendStarted(request, control, options)
+        }
+        return try await relay.follow(request) { request async throws(NetError) in
+            try await self.sendStarted(request, control, options)
         }
     }
 
     private func sendStarted<Value>(
-        _ request: Request<Value>, _ control: RunControl, _ course: StartCourse
+        _ request: Request<Value>, _ control: TaskControl, _ options: RunOptions
     ) async throws(NetError) -> Response<Value> {
-        course.letsGo ? try await sendInGoes(request, control) : try await send(request)
+        options.releasesConnection ? try await sendResumably(request, control) : try await send(request)
     }
 }
 
-/// The start options that running the request needs.
-private struct StartCourse: Sendable {
-    let lane: CallLane?
+/// The start options that apply while the request runs.
+private struct RunOptions: Sendable {
+    let limiter: ConcurrencyLimiter?
     let tracking: CallProgress?
     let part: CallProgress?
-    let letsGo: Bool
+    let releasesConnection: Bool
 
     init(_ options: StartOptions) {
         part = options.part
-        lane = options.lane
+        limiter = options.limiter
         tracking = options.tracking
-        letsGo = options.pausing == .lettingGo
+        releasesConnection = options.pausing == .releasingConnection
+    }
+}
+
+extension Agent {
+    /// Waits for duplicates that were started earlier, or cancels them, as the request's policy requires.
+    ///
+    /// Request tasks run concurrently and can reach ``RequestDeduplication`` in another order than they were started
+    /// in. This function makes the order of the starts decisive.
+    private func applyDuplicatePolicy(_ control: TaskControl, _ request: Request<some Sendable>) async throws(NetError)
+    {
+        guard let policy = duplicates(of: request), policy == .ignore || policy == .cancelPrevious else { return }
+        for earlier in registry.earlier(than: control) {
+            // Waiting for a request that turns out to be different is harmless; cancelling it is not. Two tasks must
+            // not wait for each other.
+            guard earlier.mayBeDuplicate(control, isPerhaps: policy == .ignore),
+                !Waits.isWaiting(earlier.id, for: control.id)
+            else { continue }
+            if earlier.request.flatMap({ duplicates(of: $0) }) == .allow {
+                continue
+            }
+            if policy == .cancelPrevious {
+                earlier.cancel()
+            } else {
+                try await earlier.waitForEntry()
+            }
+        }
+    }
+
+    /// Returns the request's policy for duplicates, or `nil` if no ``RequestDeduplication`` handles the request.
+    private func duplicates(of request: Request<some Sendable>) -> DuplicatePolicy? {
+        let own = request.hasOptions ? (request.service?.configuration.interceptors ?? []) + request.interceptors : []
+        guard
+            let deduplication = (configuration.interceptors + own).lazy.compactMap({ $0 as? RequestDeduplication })
+                .first
+        else {
+            return nil
+        }
+        return request.duplicates ?? request.service?.configuration.duplicates ?? deduplication.policy
     }
 }

@@ -1,27 +1,54 @@
 extension Agent {
-    /// Sends a request and returns the final response head with a stream of its body. Memory use is bounded. Every
-    /// status and every content type is accepted, even if the request accepts fewer; check them on the stream.
+    /// Sends a request and returns the final response head with a stream of its body. Memory use is bounded.
     ///
     ///     for try await chunk in try await agent.stream(Request<Bytes>("large")) { … }
     ///
-    /// A request without limits gets ``Configuration/streamLimits``.
-    public func stream(_ request: Request<some Sendable>) async throws(NetError) -> ResponseStream {
-        let groups = [flights.group] + [request.completionGroup].compactMap { $0 }
+    /// The checks of the request apply: a status that it does not accept throws an error with the response and its
+    /// body, a content type one with the head, and a JSON body that does not meet its expectation ends the stream with
+    /// an error. A `Request<Bytes>` accepts every status. A request without limits gets ``Configuration/streamLimits``.
+    ///
+    /// A stream has no decoded value. The outcome for listeners is a `Response<Void>` at the end of the body, or the
+    /// error that ends the stream.
+    public func stream(_ call: some RequestConvertible) async throws(NetError) -> ResponseStream {
+        try await stream(try await call.callRequest { !self.isBare($0) }, isChecked: true)
+    }
+
+    /// Sends a GET request and returns its response head with a stream of its body. A status outside 200 to 299 throws
+    /// an error.
+    ///
+    ///     for try await line in try await agent.stream("log").lines { … }
+    ///
+    /// - Parameter path: a path relative to ``Configuration/baseURL``, or a URL.
+    public func stream(_ path: some URLConvertible) async throws(NetError) -> ResponseStream {
+        try await stream(Request<Void>(path))
+    }
+
+    /// Streams the response to a request.
+    ///
+    /// - Parameter isChecked: whether the request's checks of the head apply. If false, the caller checks the head.
+    func stream(_ request: Request<some Sendable>, isChecked: Bool) async throws(NetError) -> ResponseStream {
         try enter(request)
-        groups.dropFirst().forEach { $0.enter() }
         do throws(NetError) {
-            let stream = isBare(request) ? try await bareStream(request) : try await streamThroughChain(request)
-            return stream.replaced(by: CountedChunks(stream, in: groups))
+            let stream =
+                isBare(request)
+                ? try await bareStream(request, isChecked: isChecked)
+                : try await streamThroughChain(request, isChecked: isChecked)
+            return stream.replaced(by: CountedChunks(stream, in: inFlight.group))
         } catch {
-            groups.forEach { $0.leave() }
+            inFlight.group.leave()
             throw error
         }
     }
 
-    private func bareStream(_ request: Request<some Sendable>) async throws(NetError) -> ResponseStream {
-        let request = try completedOrOver(request, limits: streamLimits)
+    private func bareStream(
+        _ request: Request<some Sendable>, isChecked: Bool
+    ) async throws(NetError) -> ResponseStream {
+        let request = try completedOrEndingProgress(request, limits: streamLimits)
         do throws(NetError) {
-            let stream = try await exchange.stream(request)
+            var stream = try await callRunner.stream(request)
+            if isChecked {
+                stream = try await request.checked(stream)
+            }
             if control == nil {
                 request.progress?(.over)
             }
@@ -32,46 +59,37 @@ extension Agent {
         }
     }
 
-    /// Saves the response's body to a file. The file appears when it is complete and replaces an existing one. It gets
-    /// the permissions of that file, and its owner if the system allows it. A file that is not writable throws
-    /// ``NetError/Code/file``.
-    ///
-    /// A status other than 200 to 299 throws ``NetError/Code/unacceptableStatus`` with the response, even if the
-    /// request accepts it, and leaves the file unchanged. A request without limits gets ``Configuration/streamLimits``.
-    /// The body always comes from the network and is never stored in a cache (``Caching``). To use the cache, send or
-    /// stream the request.
-    public func save(
-        _ request: Request<some Sendable>, to path: String
-    ) async throws(NetError) -> Response<SavedFile> {
-        try enter(request)
-        defer { flights.group.leave() }
-        guard isBare(request), !request.refusesSomeHeads else {
-            return try await saveThroughChain(request, to: path)
-        }
-        let received = try await answer(to: try saving(request, to: path))
-        guard (200..<300).contains(received.status) else {
-            throw NetError(unacceptable: received)
-        }
-        try request.checkHead(received, types: nil)
-        return received.map { SavedFile(path: path, byteCount: $0.metrics.last?.decodedBytes ?? 0) }
-    }
-
-    /// Returns the request with the destination for the transport.
-    func saving(_ request: Request<some Sendable>, to path: String) throws(NetError) -> Request<Bytes> {
-        do throws(NetError) {
-            var request = try completed(request, limits: streamLimits)
-            request.savePath = try Self.checkedPath(path)
-            return request
-        } catch {
-            request.progress?(.over)
-            throw error
-        }
-    }
-
     static func checkedPath(_ path: String) throws(NetError) -> String {
         if path.isEmpty {
-            throw NetError(.usage, "the path of the file to save to is empty")
+            throw NetError(.usage, "the destination path of the download is empty")
         }
         return path
     }
+}
+
+extension Request {
+    /// Returns the stream if the request accepts its head. The transport checks the body.
+    ///
+    /// If the status is refused, the error has the response with its body. If the type is refused, it has the head.
+    func checked(_ stream: ResponseStream) async throws(NetError) -> ResponseStream {
+        do throws(NetError) {
+            try checkHead(stream.headOnly, types: nil)
+            return stream
+        } catch {
+            guard error.code == .unacceptableStatus else { throw error.attaching(headOf: stream) }
+            // The body often explains a status. If it cannot be read, the error is the same.
+            let whole: Response<Bytes>
+            do throws(NetError) {
+                whole = try await stream.whole(upTo: limits.maxBodyBytes ?? Self.maxRefusedBytes)
+            } catch let other where other.code == .cancelled {
+                throw other
+            } catch {
+                whole = stream.headOnly
+            }
+            throw error.attaching(whole)
+        }
+    }
+
+    /// The largest body of a refused response that is read for its error, if the request has no limit.
+    private static var maxRefusedBytes: Int { 1 << 20 }
 }

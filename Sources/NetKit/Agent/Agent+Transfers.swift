@@ -1,34 +1,36 @@
 extension Agent {
-    /// `nil` with a transport that has neither a queue nor a cookie jar.
+    /// The transport's control of its transfers and cookies. `nil` if the app's transport has none.
     var control: (any TransferControl)? { transport as? any TransferControl }
 
-    /// Keeps waiting transfers from starting. Running transfers continue, and time limits of waiting ones keep running.
+    /// Stops waiting and later transfers from starting, until ``resume()``. Running transfers continue. The time limits
+    /// of waiting transfers still run.
     public func suspend() {
         control?.setSuspended(true)
-        hub.tell(.suspended)
+        hub.send(.suspended)
     }
 
-    /// Lets waiting transfers start again.
+    /// Allows transfers to start again after ``suspend()``.
     public func resume() {
         control?.setSuspended(false)
-        hub.tell(.resumed)
+        hub.send(.resumed)
     }
 
     /// Pauses one transfer's body in both directions, until ``resume(_:)``. Meanwhile its idle limit does not run.
     ///
-    /// Bytes on their way may still arrive. Nothing is lost or repeated. Does nothing if the transfer has ended.
+    /// Bytes that are already on the network may still arrive. No bytes are lost or repeated. Does nothing if the
+    /// transfer has ended.
     public func pause(_ id: TransferInfo.ID) {
         control?.pause(id)
-        hub.paused(id, true)
+        hub.reportPause(of: id, true)
     }
 
     /// Resumes a transfer after ``pause(_:)``. Does nothing if it has ended or is not paused.
     public func resume(_ id: TransferInfo.ID) {
         control?.resume(id)
-        hub.paused(id, false)
+        hub.reportPause(of: id, false)
     }
 
-    /// Returns the transfers that have not ended, in no order; empty with a transport without a queue.
+    /// Returns the transfers that have not ended, in no particular order. Empty if the app's transport has no queue.
     public func transfers() -> [TransferInfo] {
         control?.transfers() ?? []
     }
@@ -40,15 +42,15 @@ extension Agent {
 }
 
 extension Agent {
-    /// Changes the TLS trust policy for later requests that have none of their own.
+    /// Changes the TLS trust policy for later requests that set none.
     ///
-    /// Those requests use new connections; transfers in flight continue with the old policy. If the policy is not
-    /// usable, this throws and changes nothing.
+    /// Those requests use new connections. Transfers in flight continue with the old policy. If the policy is not
+    /// usable, this function throws and changes nothing.
     public func setTrust(_ policy: TrustPolicy) throws(NetError) {
         guard let control else {
-            throw NetError(.usage, "the agent's transport has no trust policy")
+            throw NetError(.usage, "the agent's transport does not support trust policies")
         }
-        let context = exchange.cacheContext
+        let context = callRunner.cacheContext
         context.beginTrustChange()
         do throws(NetError) {
             try control.setTrust(policy)
@@ -56,7 +58,7 @@ extension Agent {
             context.endTrustChange(nil)
             throw error
         }
-        context.endTrustChange(StandingTrust(policy))
+        context.endTrustChange(TrustSetting(policy))
     }
 }
 
@@ -70,14 +72,14 @@ extension Agent {
 
     /// Adds cookies to the jar, before any request that is sent later.
     ///
-    /// - Throws: ``NetError/Code/usage`` without a jar, and for a cookie with a control character.
+    /// - Throws: ``NetError/Code/usage`` if there is no jar, or if a cookie contains a control character.
     public func setCookies(_ cookies: [Cookie]) throws(NetError) {
         try jar().setCookies(cookies)
     }
 
     /// Removes all cookies from the jar.
     ///
-    /// - Throws: ``NetError/Code/usage`` without a jar.
+    /// - Throws: ``NetError/Code/usage`` if there is no jar.
     public func clearCookies() throws(NetError) {
         try jar().clearCookies()
     }
@@ -87,5 +89,50 @@ extension Agent {
             throw NetError(.usage, "the agent's transport has no cookie jar")
         }
         return control
+    }
+}
+
+extension Agent {
+    /// Sends the requests of a queue one after the other, in order, whenever there is a route to the server.
+    ///
+    /// Returns when the task is cancelled or the agent is invalidated. Returns immediately if another call of this
+    /// function is sending the queue.
+    ///
+    /// A request stays in the queue and is sent again later after:
+    /// - a temporary failure, or one of the statuses 408, 429, 502, 503 and 504
+    /// - an open circuit, or a cancelled transfer
+    /// - a duplicate in flight (``RequestDeduplication``)
+    /// - a cellular connection that it must not use
+    /// - exhausted descriptors or memory
+    /// - a credential refresh that failed for one of these reasons
+    ///
+    /// Any other outcome removes it from the queue.
+    public func drain(_ queue: OfflineQueue) async {
+        await queue.drain { request throws(NetError) in
+            try await self.send(request)
+        }
+    }
+
+    /// Sends the uploads of a queue, several concurrently.
+    ///
+    /// Returns when the task is cancelled or the agent is invalidated. Returns immediately if another call of this
+    /// function is sending the queue.
+    ///
+    /// An upload stays in the queue and is sent again later after:
+    /// - a temporary failure, or one of the statuses 408, 429, 502, 503 and 504
+    /// - an open circuit, or a cancelled transfer
+    /// - a duplicate in flight (``RequestDeduplication``)
+    /// - a cellular connection that it must not use
+    /// - exhausted descriptors or memory
+    /// - a credential refresh that failed for one of these reasons
+    ///
+    /// Any other outcome removes it from the queue.
+    /// - Parameters:
+    ///   - queue: the queue.
+    ///   - untilEmpty: whether to return when the queue is empty.
+    public func upload(_ queue: UploadQueue, untilEmpty: Bool = false) async {
+        await queue.drain(untilEmpty: untilEmpty) { request throws(NetError) in
+            try await self.send(request)
+        }
     }
 }

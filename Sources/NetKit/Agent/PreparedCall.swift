@@ -1,108 +1,104 @@
-/// A call that is created and not started. It has a number, can wait for other calls, and is started once.
+/// A call that is created before it is started. It has a number, can wait for other calls, and can be started once.
 ///
-///     let login = agent.prepare(signIn) { result in … }
-///     let cities = agent.prepare(Request<[City]>("cities")) { result in show(result) }
+///     let login = agent.prepare(signIn)
+///     let cities = agent.prepare(Request<[City]>("cities"))
 ///     try cities.come(after: login.handle.succeeded)
 ///     try await agent.send(Batch([cities]).collectingAll)        // or cities.start()
 ///
-/// As a member of a ``Batch``, or as a step, it is started there, once. It ends for them after its own completion was
-/// called. Releasing it without a start ends it as cancelled. Thread-safe.
-public final class PreparedCall<Value: Sendable>: Errand, WaitingErrand {
-    /// Called at its end.
-    public typealias Completion = @Sendable (Result<Response<Value>, NetError>) -> Void
-
-    /// Its handle, also before the start. If it is cancelled before, it ends at its start without being sent.
+/// It can be a member of a ``Batch`` or a step of a chain, which then starts it. For the batch or the chain, it ends
+/// after its listeners were notified. If it is released before it was started, it ends as cancelled. Thread-safe.
+public final class PreparedCall<Value: Sendable>: SendableOperation, WaitingOperation {
+    /// The handle of the call, which exists before the start. If it is cancelled before the start, the call ends at its
+    /// start and nothing is sent.
     public let handle: CallHandle<Response<Value>>
-    let earlier: [EarlierStart]
-    private let beginning: Lock<(@Sendable (CallProgress?) -> Void)?>
+    let earlier: [TaskDependency]
+    private let startClosure: Lock<(@Sendable (CallProgress?) -> Void)?>
 
     init(
-        _ handle: CallHandle<Response<Value>>, after earlier: [EarlierStart],
+        _ handle: CallHandle<Response<Value>>, after earlier: [TaskDependency],
         begin: @escaping @Sendable (CallProgress?) -> Void
     ) {
         self.handle = handle
         self.earlier = earlier
-        beginning = Lock(begin)
+        startClosure = Lock(begin)
     }
 
     deinit {
-        let isUnused = beginning.withLock { $0 != nil }
+        let isUnused = startClosure.withLock { $0 != nil }
         if isUnused {
-            let error = NetError(.cancelled, "the call was let go before it was started")
+            let error = NetError(.cancelled, "the prepared request was released before it was started")
             handle.control.ended(with: error)
             handle.promise.fulfil(.failure(error))
         }
     }
 
-    /// The request's tag.
-    public var tag: Int { handle.run.tag }
+    /// The tag of the request.
+    public var tag: Int { handle.task.tag }
 
-    /// Its number, unique in the process.
+    /// The number of the call, unique in the process.
     public var id: UInt64 { handle.id }
 
-    /// Starts it. A second start does nothing.
+    /// Starts the call. A second start does nothing.
     @discardableResult
     public func start() -> CallHandle<Response<Value>> {
-        start(toldTo: nil)
+        start(reportedTo: nil)
     }
 
-    private func start(toldTo part: CallProgress?) -> CallHandle<Response<Value>> {
-        let begin = beginning.withLock { begin in
+    private func start(reportedTo progress: CallProgress?) -> CallHandle<Response<Value>> {
+        let begin = startClosure.withLock { begin in
             defer { begin = nil }
             return begin
         }
-        begin?(part)
+        begin?(progress)
         return handle
     }
 
-    /// Makes it wait for other calls, in addition to those of its options.
+    /// Makes this call wait for other calls, in addition to those in its ``StartOptions/after``.
     ///
-    /// - Throws: ``NetError/Code/usage`` if one of them waits for it, or if it was started already.
-    public func come(after earlier: EarlierStart...) throws(NetError) {
-        if beginning.withLock({ $0 == nil }) {
-            throw NetError(.usage, "what was started cannot be made to wait for others")
+    /// - Throws: ``NetError/Code/usage`` if one of the other calls waits for this one, or if this call was started
+    ///   already.
+    public func come(after earlier: TaskDependency...) throws(NetError) {
+        if startClosure.withLock({ $0 == nil }) {
+            throw NetError(.usage, "a request that was started cannot be made to wait for others")
         }
-        try handle.control.come(after: earlier)
+        try handle.control.addDependencies(earlier)
     }
 
-    /// Starts it, and returns after its end was reported.
+    /// Starts the call, and returns after its end was reported.
     public func run(through sender: some RequestSender) async throws(NetError) -> Response<Value> {
-        let parts = sender as? PartSender
-        let part = parts?.tracking?.part()
-        _ = start(toldTo: part)
+        let partSender = sender as? PartSender
+        let progress = partSender?.tracking?.part()
+        _ = start(reportedTo: progress)
         let result: Result<Response<Value>, NetError>
         do throws(NetError) {
-            if let parts {
-                result = .success(try await parts.outcome(of: handle))
+            if let partSender {
+                result = .success(try await partSender.outcome(of: handle))
             } else {
                 result = .success(try await handle.outcome())
             }
         } catch {
             result = .failure(error)
         }
-        part?.ended(result)
+        progress?.ended(result)
         return try result.get()
     }
 }
 
 extension Agent {
-    /// Creates a call of a request or an endpoint, without starting it.
+    /// Creates a call of a request or an endpoint. To start it, call ``PreparedCall/start()``.
     ///
     /// - Parameters:
     ///   - call: the request, or a value that creates one.
-    ///   - delivery: where the end is reported.
-    ///   - options: the options of a start.
-    ///   - delegate: kept weakly, from its start on.
-    ///   - completion: called at its end, after the delegate.
+    ///   - delivery: the actor, queue or task on which the end is reported.
+    ///   - options: the options of the start.
     public func prepare<Call: RequestConvertible>(
-        _ call: Call, on delivery: Delivery = .main, options: StartOptions = .init(),
-        delegate: (any RunDelegate)? = nil, completion: PreparedCall<Call.Value>.Completion? = nil
+        _ call: Call, on delivery: Delivery = .main, options: StartOptions = .init()
     ) -> PreparedCall<Call.Value> {
         let handle = CallHandle(control: control(of: call), promise: Promise<Response<Call.Value>>())
-        return PreparedCall(handle, after: options.after) { [weak delegate] part in
+        return PreparedCall(handle, after: options.after) { progress in
             var options = options
-            options.part = part
-            self.begin(handle, call, on: delivery, options, delegate, completion)
+            options.part = progress
+            self.begin(handle, call, on: delivery, options)
         }
     }
 }

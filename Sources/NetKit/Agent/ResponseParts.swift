@@ -1,22 +1,21 @@
-/// The parts of a multipart response while they arrive: multipart/x-mixed-replace, multipart/mixed and all other
-/// multipart types.
+/// The parts of a multipart response, read while they arrive. Supports multipart/x-mixed-replace, multipart/mixed and
+/// all other multipart types.
 ///
 ///     for try await part in try await agent.parts(Request<Bytes>("camera")) { show(part.bytes) }
 ///
-/// Each part is delivered when it is complete. After the complete parts, a body without its last boundary throws
-/// ``NetError/Code/cutShort``, and malformed content ``NetError/Code/badResponse``. With x-mixed-replace the sequence
-/// ends at the last boundary, even if the connection stays open; with other types it ends with the body. Releasing the
-/// iterator, or cancelling the reading task, cancels the transfer.
+/// Each part is delivered when it is complete. If the body ends without its last boundary, the sequence throws
+/// ``NetError/Code/cutShort`` after the complete parts. For malformed content it throws ``NetError/Code/badResponse``.
+///
+/// With x-mixed-replace, the sequence ends at the last boundary, even if the connection stays open. With other types it
+/// ends with the body. Releasing the iterator, or cancelling the reading task, cancels the transfer.
 public struct ResponseParts: AsyncSequence, Sendable {
-    /// A part.
-    public typealias Element = ResponsePart
-    /// The error that ended the sequence early.
-    public typealias Failure = NetError
-    /// Decides about a part by its head. An error thrown here ends the sequence: a ``NetError`` unchanged, any other
-    /// error as ``NetError/Code/stoppedByCaller``.
-    public typealias Decide = @Sendable (PartHead) async throws -> PartDecision
+    /// A closure that decides about a part from its head.
+    ///
+    /// If it throws, the sequence ends with that error. An error that is not a ``NetError`` becomes
+    /// ``NetError/Code/stoppedByCaller``.
+    public typealias Decide = @Sendable (PartHead) async throws -> PartAction
 
-    /// The response that is read.
+    /// The response whose body contains the parts.
     public let stream: ResponseStream
     private let contentType: String
     private let limits: PartLimits
@@ -27,11 +26,11 @@ public struct ResponseParts: AsyncSequence, Sendable {
         self.stream = stream
         self.limits = limits
         self.decide = decide
-        // Report a wrong type now instead of at the first part.
+        // Throws now for a wrong type, instead of at the first part.
         _ = try PartsReader(contentType: contentType, maxParts: 0, limits: limits)
     }
 
-    /// Returns an iterator over the parts. A second one throws ``NetError/Code/usage``.
+    /// Returns an iterator over the parts. The body can be read once: a second iterator throws ``NetError/Code/usage``.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }
@@ -56,7 +55,7 @@ public struct ResponseParts: AsyncSequence, Sendable {
                 while chunks != nil {
                     if offset == chunk.count {
                         try await advance(isolation: actor)
-                    } else if let part = try await nextHere() {
+                    } else if let part = try await nextBufferedPart() {
                         return part
                     }
                 }
@@ -77,13 +76,13 @@ public struct ResponseParts: AsyncSequence, Sendable {
                 return reader
             }
             let type = parts.contentType
-            let made = try PartsReader(
+            let newReader = try PartsReader(
                 contentType: type, maxParts: parts.limits.maxParts(of: type), limits: parts.limits)
-            reader = made
-            return made
+            reader = newReader
+            return newReader
         }
 
-        /// Reads the next bytes.
+        /// Reads the next bytes of the body.
         private mutating func advance(isolation actor: isolated (any Actor)?) async throws(NetError) {
             if let more = try await chunks?.next(isolation: actor) {
                 chunk = more
@@ -94,7 +93,7 @@ public struct ResponseParts: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func nextHere() async throws(NetError) -> ResponsePart? {
+        private mutating func nextBufferedPart() async throws(NetError) -> ResponsePart? {
             let event = try startedReader().next(in: chunk, from: &offset, into: &assembly.content)
             switch event {
             case .head(let headers):
@@ -109,16 +108,16 @@ public struct ResponseParts: AsyncSequence, Sendable {
             return nil
         }
 
-        private func decision(on head: PartHead) async throws(NetError) -> PartDecision {
+        private func decision(on head: PartHead) async throws(NetError) -> PartAction {
             guard let decide = parts.decide else { return .allow }
-            let decision: PartDecision
+            let decision: PartAction
             do {
                 decision = try await decide(head)
             } catch {
-                throw NetError(asking: error, .stoppedByCaller, "the part's hook failed")
+                throw NetError(wrapping: error, .stoppedByCaller, "the part hook failed")
             }
             if decision == .cancel {
-                throw NetError(.stoppedByCaller, "the part \(head.index) was refused")
+                throw NetError(.stoppedByCaller, "the part hook refused part \(head.index)")
             }
             return decision
         }
@@ -126,15 +125,45 @@ public struct ResponseParts: AsyncSequence, Sendable {
 }
 
 extension ResponseStream {
-    /// Returns the body's parts. The caller has to check the status.
+    /// Returns the parts of the body. The caller has to check the status.
     ///
     /// - Parameters:
     ///   - limits: the limits of the parts.
-    ///   - decide: called for the head of each part; `nil` allows all parts.
-    /// - Throws: ``NetError/Code/badResponse`` for a type that is not multipart, and for one without a boundary.
+    ///   - decide: called for the head of each part. If `nil`, all parts are allowed.
+    /// - Throws: ``NetError/Code/badResponse`` for a type that is not multipart or has no boundary.
     public func parts(
         limits: PartLimits = PartLimits(), deciding decide: ResponseParts.Decide? = nil
     ) throws(NetError) -> ResponseParts {
         try ResponseParts(self, limits: limits, decide: decide)
+    }
+}
+
+extension Agent {
+    /// Sends a request and reads the response's multipart body part by part, while it arrives (RFC 2046, 5.1).
+    ///
+    ///     for try await part in try await agent.parts(Request<Bytes>("camera")) { … }
+    ///
+    /// - Parameters:
+    ///   - call: the request to send, or a value that creates one.
+    ///   - limits: the limits of the parts.
+    ///   - decide: called for the head of each part. If `nil`, all parts are allowed.
+    /// - Throws: an error with the response head, and for a status with the body:
+    ///   - ``NetError/Code/unacceptableStatus`` for a status that the request does not accept. If the request sets no
+    ///     accepted statuses, for a status other than 200 to 299.
+    ///   - ``NetError/Code/unacceptableType`` for a type that is not multipart
+    ///   - ``NetError/Code/badResponse`` for a multipart type without a boundary
+    public func parts(
+        _ call: some RequestConvertible, limits: PartLimits = PartLimits(),
+        deciding decide: ResponseParts.Decide? = nil
+    ) async throws(NetError) -> ResponseParts {
+        var request = try await call.callRequest { !self.isBare($0) }
+        request.acceptedStatuses = request.acceptedStatuses ?? 200..<300
+        request.acceptedTypes = request.acceptedTypes ?? MediaTypes.multipart
+        let stream = try await stream(request, isChecked: true)
+        do throws(NetError) {
+            return try stream.parts(limits: limits, deciding: decide)
+        } catch {
+            throw error.attaching(Response(status: stream.status, headers: stream.headers, metrics: stream.metrics))
+        }
     }
 }

@@ -1,29 +1,26 @@
 /// The events of an event stream, over as many connections as needed.
 ///
-///     for try await event in agent.events(Request<Bytes>("news")) { … }
+///     for try await event in agent.serverSentEvents(Request<Bytes>("news")) { … }
 ///
-/// When the connection ends or is lost, or a ``CircuitBreaker`` prevents one, a new one is opened after the retry time,
-/// with `Last-Event-ID`. Cancelling the task ends the sequence, and so does status 204.
+/// When a connection ends, is lost, or is prevented by a ``CircuitBreaker``, the next one is opened after the retry
+/// time, with `Last-Event-ID`. The sequence ends if the task is cancelled, or if the status of a response is 204.
 ///
-/// It throws ``NetError/Code/unacceptableStatus`` with response and body for another status than 200, and
-/// ``NetError/Code/badResponse`` with the head for another type than text/event-stream. Errors that a retry cannot
-/// solve are thrown unchanged.
+/// The sequence throws:
+/// - ``NetError/Code/unacceptableStatus``, with response and body, if the status is neither 200 nor 204
+/// - ``NetError/Code/badResponse``, with the response head, if the type is not text/event-stream
+/// - an error for which a retry would not help, unchanged
 public struct ServerSentEvents: AsyncSequence, Sendable {
-    /// An event.
-    public typealias Element = ServerSentEvent
-    /// The error that ended the sequence.
-    public typealias Failure = NetError
-
     /// Options of an event stream.
     public struct Options: Sendable {
-        /// The delay before reconnecting, until the server sets one (3 s). A delay of the server is at least 500 ms.
+        /// The delay before reconnecting (3 s). A delay that the server sends replaces it; it is at least 500 ms.
         public var retry: Duration = .seconds(3)
-        /// The limit of one event's data, and of one line with its field name, in bytes (1 MiB). Larger ones throw
-        /// ``NetError/Code/tooLarge``.
+        /// The largest size in bytes of one event's data, and of one line including its field name (1 MiB). Above it,
+        /// the sequence throws ``NetError/Code/tooLarge``.
         public var maxEventBytes = 1 << 20
-        /// The identifier to continue after; empty starts without one.
+        /// The identifier of the last event that the app has received. If empty, the first connection sends no
+        /// `Last-Event-ID`.
         public var lastEventID = ""
-        /// Sleeps before reconnecting.
+        /// Sleeps before reconnecting. Tests can replace it.
         public var sleep: @Sendable (Duration) async throws -> Void = TimeSource.system.sleep
 
         /// Creates the default options.
@@ -31,10 +28,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     }
 
     let agent: Agent
-    let request: Request<Bytes>
+    /// Connects with this `Last-Event-ID`; if it is empty, without one.
+    let connect: @Sendable (_ lastEventID: String) async throws(NetError) -> ResponseStream
     let options: Options
 
-    /// Returns an iterator, which connects when the first event is requested.
+    /// Returns an iterator. It connects when the first event is requested.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }
@@ -47,8 +45,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var chunk: Bytes = []
         private var offset = 0
         private var isOver = false
-        // Otherwise a server with a delay of 0 that closes would be contacted thousands of times a second.
-        private static let leastRetry = Duration.milliseconds(500)
+        // Otherwise a server that sends a delay of 0 and closes each connection would be contacted thousands of times a
+        // second.
+        private static let minimumRetry = Duration.milliseconds(500)
 
         fileprivate init(_ events: ServerSentEvents) {
             self.events = events
@@ -60,7 +59,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> ServerSentEvent? {
             do throws(NetError) {
                 while !isOver {
-                    if let event = try nextHere() {
+                    if let event = try nextBufferedEvent() {
                         return event
                     }
                     try await advance(isolation: actor)
@@ -78,12 +77,13 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             try await next(isolation: nil)
         }
 
-        private mutating func nextHere() throws(NetError) -> ServerSentEvent? {
+        private mutating func nextBufferedEvent() throws(NetError) -> ServerSentEvent? {
             guard offset < chunk.count else { return nil }
             return try chunk.withSpan { span throws(NetError) in try parser.nextEvent(in: span, from: &offset) }
         }
 
-        /// Reads the next bytes, on a new connection if necessary; after a temporary failure, waits first.
+        /// Reads the next bytes, and connects first if there is no connection. At the end of a connection, and after a
+        /// temporary failure, it waits for the retry time instead.
         private mutating func advance(isolation actor: isolated (any Actor)?) async throws(NetError) {
             do throws(NetError) {
                 if chunks == nil {
@@ -99,36 +99,34 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
             chunks = nil
             if !isOver {
-                try await pause(isolation: actor)
+                try await waitBeforeReconnecting(isolation: actor)
             }
         }
 
         private mutating func connect(isolation actor: isolated (any Actor)?) async throws(NetError) {
             parser.restart()
-            var request = events.request
-            if !parser.lastEventID.isEmpty {
-                // A field's value has no white space around it.
-                request.headers["Last-Event-ID"] = parser.lastEventID.trimmingBlanks
-            }
-            let stream = try await events.agent.stream(request)
+            // White space around a field's value is not part of the value.
+            let stream = try await events.connect(parser.lastEventID.trimmingBlanks)
             if stream.status == 204 {
                 isOver = true
                 return
             }
             guard stream.status == 200 else {
-                throw try await refusal(by: stream)
+                throw try await unacceptableStatusError(by: stream)
             }
             let type = (stream.headers["Content-Type"] ?? "").prefix { $0 != ";" }
             guard String(type).trimmingBlanks.isEqualIgnoringASCIICase(to: "text/event-stream") else {
                 throw NetError(
-                    .badResponse, "an event stream of type \"\(type)\" from \(stream.headOnly.place)",
+                    .badResponse,
+                    "expected text/event-stream, received \"\(type)\" from \(stream.headOnly.urlWithoutQuery)",
                     response: stream.headOnly)
             }
             chunks = stream.makeAsyncIterator()
         }
 
-        /// Returns the error for a refusal, with its body; a truncated body does not change it.
-        private func refusal(by stream: ResponseStream) async throws(NetError) -> NetError {
+        /// Returns the error for an unacceptable status, with the response's body. If the body is truncated, the error
+        /// is the same.
+        private func unacceptableStatusError(by stream: ResponseStream) async throws(NetError) -> NetError {
             var response = stream.headOnly
             do throws(NetError) {
                 response.bytes = try await stream.collect(upTo: events.agent.configuration.limits.maxBodyBytes ?? .max)
@@ -141,10 +139,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return NetError(unacceptable: response)
         }
 
-        private func pause(isolation actor: isolated (any Actor)?) async throws(NetError) {
+        private func waitBeforeReconnecting(isolation actor: isolated (any Actor)?) async throws(NetError) {
             do {
-                let asked = parser.retry.map { Swift.max($0, Self.leastRetry) }
-                try await events.options.sleep(asked ?? events.options.retry)
+                let serverDelay = parser.retry.map { Swift.max($0, Self.minimumRetry) }
+                try await events.options.sleep(serverDelay ?? events.options.retry)
             } catch {
                 throw error as? NetError
                     ?? NetError(.cancelled, "the task was cancelled between two connections", underlying: error)
@@ -154,19 +152,49 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 }
 
 extension Agent {
-    /// Returns the events of a server (WHATWG HTML, 9.2). Connects when the first one is requested, and again when the
-    /// connection is lost. ``Caching`` does not apply unless the request sets rules. ``Request/progress`` reports each
-    /// connection, with its end.
-    public func events(
-        _ request: Request<some Sendable>, options: ServerSentEvents.Options = .init()
+    /// Returns the events of a server (WHATWG HTML, 9.2).
+    ///
+    /// Connects when the first event is requested, and again when the connection is lost. ``Caching`` does not apply
+    /// unless the request sets cache rules. ``Request/progress`` reports each connection separately, with its end.
+    /// - Parameters:
+    ///   - call: the request, or a value that creates one for each connection.
+    ///   - options: the options of the event stream.
+    public func serverSentEvents(
+        _ call: some RequestConvertible, options: ServerSentEvents.Options = .init()
     ) -> ServerSentEvents {
-        var request = request.decoded(by: .bytes)
-        // HTML requires the cache mode "no-store", which Fetch, 4.6, sends as "no-cache". A shared cache must not use a
-        // stored response, and "no-store" alone would allow that (RFC 9111, 5.2.1.5).
-        request.headers = request.headers.filled(
-            from: ["Accept": "text/event-stream", "Cache-Control": "no-cache"])
-        // The app's own rules would store old events and return them again for each connection.
-        request.caching = request.caching ?? .off
-        return ServerSentEvents(agent: self, request: request, options: options)
+        let connect = { @Sendable (lastEventID: String) async throws(NetError) in
+            var request = try await call.callRequest { !self.isBare($0) }
+            // HTML requires the cache mode "no-store", for which Fetch (4.6) sends the field value "no-cache". With the
+            // field value "no-store", a shared cache could still use a stored response (RFC 9111, 5.2.1.5).
+            request.headers = request.headers.filled(
+                from: ["Accept": "text/event-stream", "Cache-Control": "no-cache"])
+            if !lastEventID.isEmpty {
+                request.headers["Last-Event-ID"] = lastEventID
+            }
+            // With the rules of the Caching interceptor, each connection could return old, stored events.
+            request.caching = request.caching ?? .off
+            request.acceptedStatuses = request.acceptedStatuses.endingEventStreams
+            return try await self.stream(request, isChecked: true)
+        }
+        return ServerSentEvents(agent: self, connect: connect, options: options)
+    }
+
+    /// Returns the events of a server, from a GET request.
+    ///
+    /// - Parameters:
+    ///   - path: a path relative to ``Configuration/baseURL``, or a URL.
+    ///   - options: the options of the event stream.
+    public func serverSentEvents(
+        _ path: some URLConvertible, options: ServerSentEvents.Options = .init()
+    ) -> ServerSentEvents {
+        serverSentEvents(Request<Void>(path), options: options)
+    }
+}
+
+extension Range<Int>? {
+    /// The statuses that a connection accepts. 204 is one of them, because it ends the event stream.
+    fileprivate var endingEventStreams: Range<Int> {
+        guard let self else { return 200..<205 }
+        return self.lowerBound <= 204 ? self.lowerBound..<Swift.max(self.upperBound, 205) : self
     }
 }

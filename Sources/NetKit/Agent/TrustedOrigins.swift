@@ -1,4 +1,4 @@
-/// The origins that receive the additions of an agent or a service: those of these URLs.
+/// The origins that receive the additions of an agent or a service. They are the origins of a list of URLs.
 struct TrustedOrigins: Sendable {
     private let urls: [String]
 
@@ -7,8 +7,7 @@ struct TrustedOrigins: Sendable {
     }
 
     func contains(_ url: String) -> Bool {
-        // The fast path: nearly every URL begins with its base.
-        if urls.contains(where: { url.beginsAtAuthority(of: $0) }) {
+        if urls.contains(where: url.isSameOrigin) {
             return true
         }
         guard let origin = url.origin else { return false }
@@ -16,43 +15,21 @@ struct TrustedOrigins: Sendable {
     }
 }
 
-extension String {
-    /// Returns true if scheme and authority equal those of `base`, byte by byte.
-    fileprivate func beginsAtAuthority(of base: String) -> Bool {
-        let (own, base) = (utf8.span, base.utf8.span)
-        var index = 0
-        var slashes = 0
-        while index < base.count {
-            let byte = base[index]
-            let isSlash = byte == UInt8(ascii: "/")
-            // Two slashes come before the authority.
-            if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || (isSlash && slashes == 2) {
-                break
-            }
-            guard index < own.count, own[index] == byte else { return false }
-            slashes += isSlash ? 1 : 0
-            index += 1
-        }
-        let ends = index == own.count || [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains(own[index])
-        return slashes == 2 && ends
-    }
-}
-
-/// The target of a request, before its parameters are in place.
+/// The target of a request, before its parameters are added.
 struct Destination: Sendable {
-    /// `nil` keeps the URL unchanged.
+    /// The base URL. If `nil`, the URL is not joined to a base.
     var base: String?
-    /// The result of the URL filters.
+    /// The request's URL after the URL filters.
     var url: String
     var isFiltered = false
-    var outsiders: Outsiders = []
+    var withheldAdditions: WithheldAdditions = []
 }
 
 extension Agent {
     /// The fields of a request to a foreign origin.
-    var elsewhereHeaders: Headers { defaultHeaders.safeElsewhere }
+    var crossOriginHeaders: Headers { defaultHeaders.safeCrossOrigin }
 
-    /// Returns the target of a request, and whether agent and service add nothing to it.
+    /// Returns the target of a request, and whether agent and service withhold their additions from it.
     func destination(of request: Request<Bytes>) throws(NetError) -> Destination {
         var destination = Destination(url: request.url)
         if !request.isComplete {
@@ -63,12 +40,12 @@ extension Agent {
         if let base = destination.base, !(request.keepsDotSegments && request.content.hasAbsoluteURL) {
             whole = try joinURL(whole, to: base, keepsBasePath: configuration.keepsBasePath)
         }
-        destination.outsiders = outsiders(of: request, at: whole)
+        destination.withheldAdditions = withheldAdditions(of: request, at: whole)
         return destination
     }
 
     private func filter(_ destination: inout Destination, of request: Request<Bytes>) throws(NetError) {
-        guard !request.isPlaced else { return }
+        guard !request.hasAppliedParameters else { return }
         let isAbsolute = request.content.hasAbsoluteURL
         for filter in configuration.urlFilters where filter.filtersAbsoluteURLs || !isAbsolute {
             destination.url = try filter.filtered(destination.url, of: request)
@@ -76,44 +53,44 @@ extension Agent {
         }
     }
 
-    private func outsiders(of request: Request<Bytes>, at url: String) -> Outsiders {
+    private func withheldAdditions(of request: Request<Bytes>, at url: String) -> WithheldAdditions {
         let service = request.service
-        let (named, servicePlaces) = ([request.baseURL, request.cdnURL], service?.places ?? [])
-        let agentPlaces = [configuration.baseURL, configuration.cdnURL] + configuration.trustedOrigins
+        let (requestURLs, serviceOrigins) = ([request.baseURL, request.cdnURL], service?.baseURLsOfEnvironment ?? [])
+        let agentOrigins = [configuration.baseURL, configuration.cdnURL] + configuration.trustedOrigins
         guard
-            ([configuration.baseURL, request.baseURL] + servicePlaces).contains(where: { $0.nonEmpty != nil })
-                || (request.usesCDN && (named + agentPlaces).contains { $0.nonEmpty != nil })
+            ([configuration.baseURL, request.baseURL] + serviceOrigins).contains(where: { $0.nonEmpty != nil })
+                || (request.usesCDN && (requestURLs + agentOrigins).contains { $0.nonEmpty != nil })
                 || service?.configuration.baseURLs.isEmpty == false
         else { return [] }
-        var outsiders: Outsiders = []
-        if !TrustedOrigins(agentPlaces + named + servicePlaces).contains(url) {
-            outsiders.insert(.agent)
+        var withheldAdditions: WithheldAdditions = []
+        if !TrustedOrigins(agentOrigins + requestURLs + serviceOrigins).contains(url) {
+            withheldAdditions.insert(.agent)
         }
-        guard let service else { return outsiders }
-        // A service without a base uses the agent's.
-        let shared = service.configuration.baseURLs.isEmpty ? agentPlaces : [configuration.cdnURL]
-        if !TrustedOrigins(servicePlaces + service.configuration.trustedOrigins + named + shared).contains(url) {
-            outsiders.insert(.service)
+        guard let service else { return withheldAdditions }
+        // A service without base URLs uses the agent's.
+        let shared = service.configuration.baseURLs.isEmpty ? agentOrigins : [configuration.cdnURL]
+        if !TrustedOrigins(serviceOrigins + service.configuration.trustedOrigins + requestURLs + shared).contains(url) {
+            withheldAdditions.insert(.service)
         }
-        return outsiders
+        return withheldAdditions
     }
 
-    /// Records which of them add nothing, and removes the agent's client certificate for a foreign origin.
-    func withhold(_ outsiders: Outsiders, from content: inout RequestContent) {
-        content.setOutsiders(outsiders)
-        if outsiders.contains(.agent), content.rare?.value.trust == nil {
-            var policy = exchange.cacheContext.trust?.policy ?? configuration.trust
+    /// Records in the request whose additions are withheld. If the agent's are, also withholds its client certificate.
+    func withhold(_ withheldAdditions: WithheldAdditions, from content: inout RequestContent) {
+        content.setWithheldAdditions(withheldAdditions)
+        if withheldAdditions.contains(.agent), content.optionalStorage?.value.trust == nil {
+            var policy = callRunner.cacheContext.trust?.policy ?? configuration.trust
             if policy.identity != nil {
                 policy.identity = nil
-                content.rareParts.trust = policy
+                content.optionalSettings.trust = policy
             }
         }
     }
 }
 
 extension Service {
-    /// The base URLs of its requests in the current environment.
-    fileprivate var places: [String?] {
+    /// The base URL and the CDN URL of the service in the current environment.
+    fileprivate var baseURLsOfEnvironment: [String?] {
         let environment = environment
         return [configuration.baseURLs[environment], configuration.cdnURLs[environment]]
     }

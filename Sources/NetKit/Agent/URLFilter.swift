@@ -10,7 +10,8 @@ public struct URLFilter: Sendable {
 
     /// Creates a filter from a closure. It receives the URL as changed by earlier filters, and the original request.
     ///
-    /// An error thrown by it ends the call: a ``NetError`` unchanged, any other error as ``NetError/Code/badURL``.
+    /// If the closure throws, the call ends with that error. An error that is not a ``NetError`` becomes
+    /// ``NetError/Code/badURL``.
     public init(
         filtersAbsoluteURLs: Bool = false, _ filter: @escaping @Sendable (String, Request<Bytes>) throws -> String
     ) {
@@ -18,20 +19,20 @@ public struct URLFilter: Sendable {
         self.filter = filter
     }
 
-    /// Returns a filter that appends arguments to the query, before a fragment. Without arguments it does not change
-    /// the URL.
+    /// Returns a filter that appends arguments to the URL's query, before a fragment. If there are no arguments, it
+    /// does not change the URL.
     public static func adding(
         _ arguments: Parameters, encoding: QueryEncoding = QueryEncoding(), filtersAbsoluteURLs: Bool = false
     ) -> URLFilter {
         URLFilter(filtersAbsoluteURLs: filtersAbsoluteURLs) { url, _ in try encoding.url(url, with: arguments) }
     }
 
-    /// Returns the changed URL.
+    /// Returns the filtered URL.
     func filtered(_ url: String, of request: Request<Bytes>) throws(NetError) -> String {
         do {
             return try filter(url, request)
         } catch {
-            throw NetError(asking: error, .badURL, "a filter refused the URL")
+            throw NetError(wrapping: error, .badURL, "a filter refused the URL")
         }
     }
 }

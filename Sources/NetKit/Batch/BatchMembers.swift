@@ -1,6 +1,6 @@
 /// The members of a ``Batch``: a tuple of different types, or an array of one type.
 ///
-/// Only ``MemberTuple`` and ``MemberArray`` are meant to conform.
+/// Apps use ``MemberTuple`` and ``MemberArray``, and do not implement this protocol.
 public protocol BatchMembers: Sendable {
     /// The outcomes of all members.
     associatedtype Outcomes: Sendable
@@ -8,47 +8,60 @@ public protocol BatchMembers: Sendable {
     associatedtype Values: Sendable
     /// The results of all members: outcomes or errors.
     associatedtype Results: Sendable
+}
 
+/// Members that a batch can run.
+protocol RunnableMembers: BatchMembers {
     /// The number of members.
     var count: Int { get }
     /// The members' tags, in order.
     var tags: [Int] { get }
 
-    /// Creates a run of all members.
+    /// Prepares one run of all members.
     func run(through sender: some RequestSender) -> BatchRun<Self>
     /// Returns the values of the outcomes.
     static func values(of outcomes: Outcomes) -> Values
-    /// Returns whether all members came from a cache.
+    /// Returns true if the outcomes of all members came from a cache.
     static func areFromCache(_ outcomes: Outcomes) -> Bool
 }
 
-/// One run of a batch's members. Each member works independently; the outcomes are read at the end.
-public struct BatchRun<Members: BatchMembers>: Sendable {
-    /// Runs the member at an index. Returns its error if it fails.
+/// The functions of ``RunnableMembers`` for a batch, whose public type does not require that protocol.
+struct MemberOperations<Members: BatchMembers>: Sendable {
+    let count: Int
+    let tags: @Sendable () -> [Int]
+    let begin: @Sendable (any RequestSender) -> BatchRun<Members>
+    let values: @Sendable (Members.Outcomes) -> Members.Values
+    let areFromCache: @Sendable (Members.Outcomes) -> Bool
+
+    init(_ members: Members) where Members: RunnableMembers {
+        count = members.count
+        tags = { members.tags }
+        begin = { members.run(through: $0) }
+        values = { Members.values(of: $0) }
+        areFromCache = { Members.areFromCache($0) }
+    }
+}
+
+/// One run of the members of a batch. The members run independently, and the outcomes are read at the end.
+struct BatchRun<Members: BatchMembers>: Sendable {
+    /// Runs the member at an index. Returns its error, or `nil` if it succeeds.
     typealias Work = @Sendable (Int) async -> NetError?
 
     let work: Work
-    /// The members that can wait for others, at their indices.
-    let waiting: @Sendable () -> [(any WaitingErrand)?]
+    /// Returns for each member the operation that can wait for others, or `nil` if the member cannot.
+    let waiting: @Sendable () -> [(any WaitingOperation)?]
     let outcomes: @Sendable () throws(NetError) -> Members.Outcomes
     let results: @Sendable () -> Members.Results
 }
 
 extension Result where Failure == NetError {
-    /// The result of a member that has not ended.
-    fileprivate static var unsent: Self {
+    /// The result of a member that was not run.
+    fileprivate static var notRun: Self {
         .failure(NetError(.cancelled, "the batch ended before this member was sent"))
-    }
-
-    fileprivate var failure: NetError? {
-        guard case .failure(let error) = self else {
-            return nil
-        }
-        return error
     }
 }
 
-extension Errand {
+extension SendableOperation {
     fileprivate func result(through sender: some RequestSender) async -> Result<Outcome, NetError> {
         do throws(NetError) {
             return .success(try await run(through: sender))
@@ -58,28 +71,29 @@ extension Errand {
     }
 }
 
-/// The storage of one tuple member's outcome.
+/// The storage of the outcome of one member of a tuple.
 private final class MemberSlot<Outcome: Sendable>: Sendable {
-    private let kept = Lock(Result<Outcome, NetError>?.none)
+    private let storage = Lock(Result<Outcome, NetError>?.none)
 
-    init<Member: Errand>(for member: Member) where Member.Outcome == Outcome {}
+    init<Member: SendableOperation>(for member: Member) where Member.Outcome == Outcome {}
 
-    var result: Result<Outcome, NetError> { kept.withLock { $0 } ?? .unsent }
+    var result: Result<Outcome, NetError> { storage.withLock { $0 } ?? .notRun }
 
     func outcome() throws(NetError) -> Outcome { try result.get() }
 
-    func work<Member: Errand>(_ member: Member, _ sender: some RequestSender) -> @Sendable () async -> NetError?
+    func work<Member: SendableOperation>(_ member: Member, _ sender: some RequestSender)
+        -> @Sendable () async -> NetError?
     where Member.Outcome == Outcome {
         {
             let result = await member.result(through: sender)
-            self.kept.withLock { $0 = result }
+            self.storage.withLock { $0 = result }
             return result.failure
         }
     }
 }
 
 /// Members of different types, in order.
-public struct MemberTuple<each Member: Errand>: BatchMembers {
+public struct MemberTuple<each Member: SendableOperation>: RunnableMembers {
     private let members: (repeat each Member)
 
     /// Creates a tuple of members.
@@ -94,37 +108,32 @@ public struct MemberTuple<each Member: Errand>: BatchMembers {
     /// The outcome of each member, or its error.
     public typealias Results = (repeat Result<(each Member).Outcome, NetError>)
 
-    /// The number of members.
-    public var count: Int { tags.count }
+    var count: Int { tags.count }
 
-    /// The members' tags, in order.
-    public var tags: [Int] {
+    var tags: [Int] {
         var tags: [Int] = []
         repeat tags.append((each members).tag)
         return tags
     }
 
-    /// Creates a run of all members.
-    public func run(through sender: some RequestSender) -> BatchRun<Self> {
+    func run(through sender: some RequestSender) -> BatchRun<Self> {
         let slots = (repeat MemberSlot(for: each members))
-        var growing: [@Sendable () async -> NetError?] = []
-        repeat growing.append((each slots).work(each members, sender))
-        let works = growing
+        var collected: [@Sendable () async -> NetError?] = []
+        repeat collected.append((each slots).work(each members, sender))
+        let operations = collected
         return BatchRun(
-            work: { await works[$0]() },
+            work: { await operations[$0]() },
             waiting: { [members] in
-                var waiting: [(any WaitingErrand)?] = []
-                repeat waiting.append((each members) as? any WaitingErrand)
+                var waiting: [(any WaitingOperation)?] = []
+                repeat waiting.append((each members) as? any WaitingOperation)
                 return waiting
             }, outcomes: { () throws(NetError) in (repeat try (each slots).outcome()) },
             results: { (repeat (each slots).result) })
     }
 
-    /// Returns the values of the outcomes.
-    public static func values(of outcomes: Outcomes) -> Values { (repeat (each outcomes).value) }
+    static func values(of outcomes: Outcomes) -> Values { (repeat (each outcomes).value) }
 
-    /// Returns whether all members came from a cache.
-    public static func areFromCache(_ outcomes: Outcomes) -> Bool {
+    static func areFromCache(_ outcomes: Outcomes) -> Bool {
         var areFromCache = true
         for outcome in repeat each outcomes {
             areFromCache = areFromCache && outcome.isFromCache
@@ -134,7 +143,7 @@ public struct MemberTuple<each Member: Errand>: BatchMembers {
 }
 
 /// Members of one type, in order.
-public struct MemberArray<Member: Errand>: BatchMembers {
+public struct MemberArray<Member: SendableOperation>: RunnableMembers {
     private let members: [Member]
 
     /// Creates an array of members.
@@ -142,38 +151,36 @@ public struct MemberArray<Member: Errand>: BatchMembers {
         self.members = members
     }
 
-    /// The number of members.
-    public var count: Int { members.count }
+    /// The outcome of each member.
+    public typealias Outcomes = [Member.Outcome]
+    /// The value of each member.
+    public typealias Values = [Member.Outcome.Value]
+    /// The outcome of each member, or its error.
+    public typealias Results = [Result<Member.Outcome, NetError>]
 
-    /// The members' tags, in order.
-    public var tags: [Int] { members.map(\.tag) }
+    var count: Int { members.count }
+    var tags: [Int] { members.map(\.tag) }
 
-    /// Creates a run of all members.
-    public func run(through sender: some RequestSender) -> BatchRun<Self> {
-        // One lock for all: storing an outcome is brief, so a thousand members need no thousand locks.
-        let kept = Lock([Result<Member.Outcome, NetError>?](repeating: nil, count: members.count))
+    func run(through sender: some RequestSender) -> BatchRun<Self> {
+        // One lock for all members is enough, because storing an outcome is fast.
+        let storage = Lock([Result<Member.Outcome, NetError>?](repeating: nil, count: members.count))
         return BatchRun(
             work: { [members] index in
                 let result = await members[index].result(through: sender)
-                kept.withLock { $0[index] = result }
+                storage.withLock { $0[index] = result }
                 return result.failure
-            }, waiting: { [members] in members.map { $0 as? any WaitingErrand } },
+            }, waiting: { [members] in members.map { $0 as? any WaitingOperation } },
             outcomes: { () throws(NetError) in
                 var outcomes: [Member.Outcome] = []
                 outcomes.reserveCapacity(members.count)
-                for result in kept.withLock({ $0 }) {
-                    outcomes.append(try (result ?? .unsent).get())
+                for result in storage.withLock({ $0 }) {
+                    outcomes.append(try (result ?? .notRun).get())
                 }
                 return outcomes
-            }, results: { kept.withLock { $0 }.map { $0 ?? .unsent } })
+            }, results: { storage.withLock { $0 }.map { $0 ?? .notRun } })
     }
 
-    /// Returns the values of the outcomes.
-    public static func values(of outcomes: [Member.Outcome]) -> [Member.Outcome.Value] { outcomes.map(\.value) }
+    static func values(of outcomes: [Member.Outcome]) -> [Member.Outcome.Value] { outcomes.map(\.value) }
 
-    /// Returns whether all members came from a cache.
-    public static func areFromCache(_ outcomes: [Member.Outcome]) -> Bool { outcomes.allSatisfy(\.isFromCache) }
-
-    /// The outcome of each member, or its error.
-    public typealias Results = [Result<Member.Outcome, NetError>]
+    static func areFromCache(_ outcomes: [Member.Outcome]) -> Bool { outcomes.allSatisfy(\.isFromCache) }
 }

@@ -9,16 +9,16 @@ internal import CNetCore
 
     fileprivate struct State: Sendable {
         var pieces: [Bytes] = []
-        var first = 0  // index of the current piece
-        var offset = 0  // position in it
-        var waiting = 0  // bytes
-        var isStarved = false  // the last pull reported that no bytes are available yet
+        var first = 0  // the index of the first piece with unread bytes
+        var offset = 0  // the position of the next unread byte in that piece
+        var queuedBytes = 0
+        var needsResume = false  // the last pull found no bytes, so the transfer is paused
         var isFinished = false
         var isClosed = false
         var failure: (any Error)?
-        var maker: Waiter?
+        var producer: Waiter?
         var task: Task<Void, Never>?
-        // `nil` after the transfer has ended: a producer that never returns keeps no engine.
+        // `nil` after the transfer has ended, so that a producer that never returns does not keep the engine alive.
         var engine: Engine?
     }
 
@@ -43,7 +43,7 @@ internal import CNetCore
                 finish(error)
             }
         }
-        // The task's end may come before this; a task that has ended must keep nothing alive.
+        // The task may have ended already. A task that has ended is not stored, so that it keeps nothing alive.
         let isOver = state.withLock { state in
             state.task = state.isFinished ? nil : task
             return state.isClosed
@@ -59,28 +59,29 @@ internal import CNetCore
         if piece.isEmpty {
             return
         }
-        let (starved, isClosed, isFull) = state.withLock { state in
+        let (engineToResume, isClosed, isFull) = state.withLock { state in
             if !state.isClosed {
                 state.pieces.append(piece)
-                state.waiting += piece.count
+                state.queuedBytes += piece.count
             }
-            return (state.takeStarved(), state.isClosed, state.waiting >= Self.maxBytes)
+            return (state.takeEngineToResume(), state.isClosed, state.queuedBytes >= Self.maxBytes)
         }
         if isClosed {
             throw CancellationError()
         }
-        starved?.resume(id, from: .NC_REST_SOURCE)
+        engineToResume?.resume(id, from: .NC_PAUSE_SOURCE)
         if isFull {
             await waitForRoom()
         }
     }
 
-    /// Waits for room. close() resumes it, so that a cancelled transfer never leaves its producer waiting.
+    /// Waits until the queue has room. `close()` also ends the wait, so that the producer of a cancelled transfer does
+    /// not wait forever.
     private func waitForRoom() async {
         await Waiter.wait { waiter in
             let hasRoom = state.withLock { state in
-                let hasRoom = state.isClosed || state.waiting < Self.maxBytes
-                state.maker = hasRoom ? nil : waiter
+                let hasRoom = state.isClosed || state.queuedBytes < Self.maxBytes
+                state.producer = hasRoom ? nil : waiter
                 return hasRoom
             }
             if hasRoom {
@@ -90,29 +91,30 @@ internal import CNetCore
     }
 
     private func finish(_ failure: (any Error)?) {
-        let starved = state.withLock { state in
+        let engineToResume = state.withLock { state in
             state.isFinished = true
             state.failure = failure
             state.task = nil
-            return state.takeStarved()
+            return state.takeEngineToResume()
         }
-        starved?.resume(id, from: .NC_REST_SOURCE)
+        engineToResume?.resume(id, from: .NC_PAUSE_SOURCE)
     }
 
-    /// Moves queued bytes, on the event loop thread. Throws the task's error after the bytes before it.
+    /// Moves queued bytes into the core's buffer. If the task has thrown an error, throws it after all earlier bytes
+    /// were moved. Called on the event loop thread.
     func take(into buffer: UnsafeMutableBufferPointer<UInt8>, filled: inout Int) throws -> nc_pull {
-        let (count, maker, pull, failure) = state.withLock { state in
+        let (count, producer, pull, failure) = state.withLock { state in
             let count = unsafe state.move(into: buffer)
-            var maker: Waiter?
-            if state.waiting < Self.maxBytes / 2 {
-                maker = state.maker
-                state.maker = nil
+            var producer: Waiter?
+            if state.queuedBytes < Self.maxBytes / 2 {
+                producer = state.producer
+                state.producer = nil
             }
             let pull: nc_pull = count > 0 ? .NC_PULL_MORE : state.isFinished ? .NC_PULL_END : .NC_PULL_LATER
-            state.isStarved = pull == .NC_PULL_LATER
-            return (count, maker, pull, count == 0 ? state.failure : nil)
+            state.needsResume = pull == .NC_PULL_LATER
+            return (count, producer, pull, count == 0 ? state.failure : nil)
         }
-        maker?.resume()
+        producer?.resume()
         if let failure {
             throw failure
         }
@@ -120,45 +122,46 @@ internal import CNetCore
         return pull
     }
 
-    /// Ends the queue, on the event loop thread.
+    /// Discards the queue and cancels the producing task. Called on the event loop thread.
     func close() {
-        // The engine is released outside the lock, like everything else here.
-        let (task, maker, _, _) = state.withLock { state in
+        // These values are returned so that they are released outside the lock.
+        let (task, producer, _, _) = state.withLock { state in
             defer {
                 state.task = nil
-                state.maker = nil
+                state.producer = nil
                 state.engine = nil
                 state.pieces = []
             }
             state.isClosed = true
-            return (state.task, state.maker, state.engine, state.pieces)
+            return (state.task, state.producer, state.engine, state.pieces)
         }
         task?.cancel()
-        maker?.resume()
+        producer?.resume()
     }
 }
 
 extension BodyPump.State {
-    /// Returns the engine if it waits for bytes and there are some now.
-    fileprivate mutating func takeStarved() -> Engine? {
-        defer { isStarved = false }
-        return isStarved ? engine : nil
+    /// Returns the engine if the transfer is paused because it waits for bytes. Called after bytes were added or the
+    /// body has ended.
+    fileprivate mutating func takeEngineToResume() -> Engine? {
+        defer { needsResume = false }
+        return needsResume ? engine : nil
     }
 
     fileprivate mutating func move(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var count = 0
         while count < buffer.count, first < pieces.count {
             let piece = pieces[first]
-            let taken = min(piece.count - offset, buffer.count - count)
+            let moved = min(piece.count - offset, buffer.count - count)
             piece.withSpan { span in
-                unsafe span.extracting(offset..<offset + taken).withUnsafeBufferPointer { bytes in
+                unsafe span.extracting(offset..<offset + moved).withUnsafeBufferPointer { bytes in
                     let room = unsafe UnsafeMutableRawBufferPointer(
                         UnsafeMutableBufferPointer(rebasing: buffer[count...]))
                     unsafe room.copyMemory(from: UnsafeRawBufferPointer(bytes))
                 }
             }
-            count += taken
-            offset += taken
+            count += moved
+            offset += moved
             if offset == piece.count {
                 pieces[first] = []
                 first += 1
@@ -172,7 +175,7 @@ extension BodyPump.State {
             pieces.removeFirst(first)
             first = 0
         }
-        waiting -= count
+        queuedBytes -= count
         return count
     }
 }

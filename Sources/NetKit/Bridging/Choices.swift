@@ -1,6 +1,6 @@
 internal import CNetCore
 
-// The C core's values of request options.
+// Conversions between request settings and their C values.
 
 extension RedirectPolicy {
     var cValue: nc_redirect_choice {
@@ -12,7 +12,7 @@ extension RedirectPolicy {
     }
 }
 
-extension CookieUse {
+extension CookiePolicy {
     var cValue: UInt8 {
         let value: nc_cookie_use =
             switch self {
@@ -25,14 +25,15 @@ extension CookieUse {
     }
 }
 
-extension ProtocolChoice {
+extension HTTPVersionPolicy {
     var cValue: nc_http_choice {
         switch self {
         case .automatic: .NC_HTTP_AUTO
         case .http1_0: .NC_HTTP_1_0
         case .http1: .NC_HTTP_1_1
         case .http2PriorKnowledge: .NC_HTTP_2_PRIOR_KNOWLEDGE
-        case .http3: .NC_HTTP_3
+        case .http3Only: .NC_HTTP_3_ONLY
+        case .http3IfPossible: .NC_HTTP_3_IF_POSSIBLE
         }
     }
 }
@@ -74,11 +75,13 @@ extension TransferProgress {
 }
 
 extension Limits {
-    /// In the core 0 stands for the default, so the shortest time is one millisecond and the smallest size one byte.
+    /// The C value. In the core, 0 stands for the default. Therefore a limit of 0 becomes one millisecond or one byte,
+    /// or a special value such as NC_NO_BODY.
     var cValue: nc_limits {
         func milliseconds(_ duration: Duration?) -> UInt32 {
             guard let duration else { return .max }
-            // One division: a Duration's components take two, and each request has five of them.
+            // `attoseconds` needs one division. `Duration.components` would need two, and each request has five limits
+            // of time.
             let attoseconds = duration.attoseconds
             if attoseconds <= 0 {
                 return 1
@@ -91,7 +94,7 @@ extension Limits {
         return nc_limits(
             connect_ms: milliseconds(connect), first_byte_ms: milliseconds(firstByte), idle_ms: milliseconds(idle),
             slot_ms: milliseconds(slot), total_ms: milliseconds(total),
-            max_redirects: maxRedirects > 0 ? UInt32(clamping: min(maxRedirects, Int(UInt32.max) - 1)) : .max,
+            max_redirects: redirectLimit,
             max_body_bytes: maxBodyBytes.map { $0 > 0 ? UInt64($0) : noBody } ?? .max,
             max_head_bytes: number(maxHeadBytes),
             max_head_fields: number(maxHeadFields),
@@ -100,7 +103,12 @@ extension Limits {
             max_receive_bytes_per_s: Self.rate(maxReceiveBytesPerSecond))
     }
 
-    /// 0 is unlimited in the core.
+    /// The C value of `maxRedirects`. If no redirect is allowed, it is `UInt32.max`: NC_NO_REDIRECTS in the core.
+    var redirectLimit: UInt32 {
+        maxRedirects > 0 ? UInt32(clamping: min(maxRedirects, Int(UInt32.max) - 1)) : .max
+    }
+
+    /// Returns the C value of a rate. In the core, 0 means unlimited.
     static func rate(_ bytesPerSecond: Int?) -> UInt64 {
         bytesPerSecond.map { UInt64(max(1, $0)) } ?? 0
     }

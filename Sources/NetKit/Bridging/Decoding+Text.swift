@@ -1,6 +1,7 @@
 internal import CNetCore
 
-/// Returns the WHATWG Encoding Standard's name for a label, such as "windows-1252" for "latin1", or `nil`.
+/// Returns the name that the WHATWG Encoding Standard gives to a charset label, such as "windows-1252" for "latin1".
+/// Returns `nil` for an unknown label.
 func standardCharset(_ label: String) -> String? {
     unsafe label.withSlice { label in
         guard let name = unsafe nc_charset_name(label) else { return nil }
@@ -12,16 +13,16 @@ extension Decoding where Value == String {
     /// Decodes text. The charset comes from the first of:
     /// 1. the byte order mark, which is not part of the text
     /// 2. the Content-Type
-    /// 3. the document, within 1024 bytes: HTML's meta element or XML's declaration
+    /// 3. the meta element of HTML or the declaration of XML, if it is within the first 1024 bytes
     /// 4. UTF-8
     ///
-    /// Invalid bytes and an unknown charset throw ``NetError/Code/badCharset``.
+    /// ``NetError/Code/badCharset`` is thrown for invalid bytes and for an unknown charset.
     public static var text: Decoding { text(otherwise: "utf-8") }
 
-    /// Decodes text as ``text``, with this charset as the default.
+    /// Decodes text like ``text``, but with this charset as the default instead of UTF-8.
     ///
-    /// - Parameter charset: a label of the WHATWG Encoding Standard, or another name that iconv knows, such as
-    ///   "iso-8859-1"; case-insensitive.
+    /// - Parameter charset: a label of the WHATWG Encoding Standard, or another name that iconv supports, such as
+    ///   "iso-8859-1". Case-insensitive.
     public static func text(otherwise charset: String) -> Decoding {
         Decoding({ response in
             let found = TextCharset(
@@ -33,8 +34,8 @@ extension Decoding where Value == String {
 
     /// Decodes text in this charset and ignores the Content-Type.
     ///
-    /// - Parameter charset: a label of the WHATWG Encoding Standard, or another name that iconv knows, such as
-    ///   "gb18030", "Shift_JIS" or "windows-1252"; case-insensitive.
+    /// - Parameter charset: a label of the WHATWG Encoding Standard, or another name that iconv supports, such as
+    ///   "gb18030", "Shift_JIS" or "windows-1252". Case-insensitive.
     public static func text(charset: String) -> Decoding {
         Decoding({ try $0.bytes.decoded(from: charset) })
     }
@@ -45,7 +46,7 @@ extension Bytes {
         if standardCharset(charset) == "UTF-8", let text = utf8Text {
             return text
         }
-        // A conversion to UTF-8 at most triples the size: GB18030's two bytes become three, Latin-1's one becomes two.
+        // The limit is generous: a conversion to UTF-8 at most triples the size.
         var buffer = unsafe nc_buf_init(count * 4 + 16)
         defer { unsafe nc_buf_deinit(&buffer) }
         var error = nc_error()

@@ -8,14 +8,18 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Writes a response's body to an open file descriptor: a file, a pipe, a socket.
+/// Writes a response's body to an open file descriptor, such as a file, a pipe or a socket.
 ///
-/// If the descriptor is seekable, the body can start again: the file is truncated to its initial position. Writing runs
-/// on a separate queue, so a slow reader of a pipe blocks no other work. A failed write ends the request with
-/// ``NetError/Code/file`` and its errno in ``NetError/nativeCode``. A closed reader causes `EPIPE`, and no signal. The
-/// descriptor belongs to the caller and is not closed. One request at a time. Thread-safe.
+/// If the descriptor is seekable, the body can be restarted; the file is then truncated to the initial position of the
+/// descriptor. Writing runs on a separate queue, so a slow reader of a pipe blocks no other work.
+///
+/// If a write fails, the request ends with ``NetError/Code/file`` and the errno in ``NetError/nativeCode``. If the
+/// reader of a pipe or socket is closed, the errno is `EPIPE`, and SIGPIPE is not raised.
+///
+/// The caller owns the descriptor and closes it. Only one request at a time may use an output. Thread-safe.
 public final class DescriptorOutput: BodyOutput {
-    /// The bytes that a writable pipe accepts without blocking (POSIX: PIPE_BUF is at least 512).
+    /// The number of bytes that a writable pipe accepts without blocking. POSIX guarantees that PIPE_BUF is at least
+    /// 512.
     private static let pipeBytes = 512
     private static let fileBytes = 1 << 20
 
@@ -31,7 +35,8 @@ public final class DescriptorOutput: BodyOutput {
         start = offset < 0 ? nil : offset
     }
 
-    /// Writes all bytes, in as many calls as needed; stops between calls when the task is cancelled.
+    /// Writes all bytes, with several system calls if necessary. If the task is cancelled, it stops before the next
+    /// system call.
     public func write(_ bytes: Bytes) async throws {
         let isCancelled = Lock(false)
         let error = await withTaskCancellationHandler {
@@ -49,7 +54,7 @@ public final class DescriptorOutput: BodyOutput {
         let error = await onQueue { [descriptor, start] () -> NetError? in
             guard let start, ftruncate(descriptor, start) == 0, lseek(descriptor, start, SEEK_SET) == start else {
                 return NetError(
-                    .notRewindable, "the body begins anew, and what was written cannot be taken back",
+                    .notRewindable, "the body restarts at its first byte, but written bytes cannot be discarded",
                     nativeCode: Int(errno))
             }
             return nil
@@ -60,7 +65,8 @@ public final class DescriptorOutput: BodyOutput {
     }
 
     private func onQueue(_ body: @escaping @Sendable () -> NetError?) async -> NetError? {
-        // Through a lock, whose ordering the thread sanitizer sees; it does not see that of a continuation.
+        // The result is passed through a lock, because the thread sanitizer does not detect the ordering that a
+        // continuation guarantees.
         let outcome = Lock(NetError?.none)
         await withCheckedContinuation { continuation in
             queue.async {
@@ -76,9 +82,10 @@ public final class DescriptorOutput: BodyOutput {
         var offset = 0
         while offset < bytes.count {
             if isCancelled() {
-                return NetError(.cancelled, "the task was cancelled while it wrote")
+                return NetError(.cancelled, "cancelled while the body was written")
             }
-            // A descriptor that is not seekable may block: it is polled first, so that the wait can end.
+            // A write to a pipe or socket could block. poll() waits with a timeout instead, so that a cancellation is
+            // noticed.
             if start == nil, !isReady() {
                 continue
             }
@@ -88,47 +95,49 @@ public final class DescriptorOutput: BodyOutput {
                 return unsafe piece.withUnsafeBytes { unsafe quietWrite(descriptor, $0) }
             }
             if count < 0, errno != EINTR, errno != EAGAIN {
-                return NetError(system: errno, "the body cannot be written")
+                return NetError(system: errno, "cannot write the body to the file descriptor")
             }
             offset += max(0, count)
         }
         return nil
     }
 
-    /// Waits briefly for room. poll() ignores a negative descriptor: the write then reports the error.
+    /// Waits briefly until the descriptor is writable. poll() ignores a negative descriptor, so this returns true for
+    /// one, and the write reports the error.
     private func isReady() -> Bool {
         if descriptor < 0 {
             return true
         }
-        var asked = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return unsafe poll(&asked, 1, 100) > 0
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return unsafe poll(&request, 1, 100) > 0
     }
 }
 
-/// Writes without SIGPIPE: a closed reader is an error, with any signal handling of the process.
+/// Writes without raising SIGPIPE, regardless of the signal handling of the process. If the reader is closed, the write
+/// fails with EPIPE.
 private func quietWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    var pipes = sigset_t()
-    var before = sigset_t()
-    var waiting = sigset_t()
-    unsafe sigemptyset(&pipes)
-    unsafe sigaddset(&pipes, SIGPIPE)
-    unsafe sigpending(&waiting)
-    let wasPending = unsafe sigismember(&waiting, SIGPIPE) == 1
-    unsafe pthread_sigmask(SIG_BLOCK, &pipes, &before)
+    var pipeSignal = sigset_t()
+    var previousMask = sigset_t()
+    var pending = sigset_t()
+    unsafe sigemptyset(&pipeSignal)
+    unsafe sigaddset(&pipeSignal, SIGPIPE)
+    unsafe sigpending(&pending)
+    let wasPending = unsafe sigismember(&pending, SIGPIPE) == 1
+    unsafe pthread_sigmask(SIG_BLOCK, &pipeSignal, &previousMask)
     let count = unsafe write(descriptor, bytes.baseAddress, bytes.count)
     let code = errno
     if count < 0, code == EPIPE, !wasPending {
-        unsafe takePending(&pipes)
+        unsafe consumePending(&pipeSignal)
     }
-    unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+    unsafe pthread_sigmask(SIG_SETMASK, &previousMask, nil)
     errno = code
     return count
 }
 
-private func takePending(_ signals: UnsafePointer<sigset_t>) {
+private func consumePending(_ signals: UnsafePointer<sigset_t>) {
     #if os(Linux)
-    var moment = timespec()
-    _ = unsafe sigtimedwait(signals, nil, &moment)
+    var noTime = timespec()
+    _ = unsafe sigtimedwait(signals, nil, &noTime)
     #else
     var number: Int32 = 0
     _ = unsafe sigwait(signals, &number)

@@ -1,39 +1,39 @@
 internal import CNetCore
 internal import Dispatch
 
-/// A store in a directory: one file for each entry, complete or absent after any failure, shared by any number of
-/// processes.
+/// A cache store in a directory, with one file for each entry. After any failure, a file is either complete or absent.
+/// Any number of processes can share the directory.
 ///
-/// The directory is opened on first use. Everything that waits for the disk runs on the store's own threads: neither
-/// the caller's thread nor Swift's cooperative pool waits. Operations on one key run in order. Format and guarantees
-/// are in docs/cache.md.
+/// The directory is opened on first use. All disk access runs on the store's own threads and blocks neither the
+/// caller's thread nor Swift's cooperative pool. Operations on the same key run in order. docs/cache.md describes the
+/// file format and the guarantees.
 ///
 ///     let store = DiskCacheStore(directory: try DiskCacheStore.defaultDirectory(app: "example"))
 public final class DiskCacheStore: CacheStore {
-    /// The condition for completing a write.
+    /// What must be on disk before a write counts as complete.
     public enum Durability: Sendable {
-        /// No condition: after a power failure an entry may be missing, but never wrong.
+        /// Nothing. After a power failure an entry may be missing, but it is never wrong.
         case none
-        /// The file is on disk before it is visible.
+        /// The file. It is on disk before it becomes visible.
         case file
-        /// The directory is on disk too: the entry survives a power failure.
+        /// The file and its directory entry. The entry then survives a power failure.
         case directory
     }
 
     /// The result of a verification.
-    public struct Report: Sendable, Equatable {
-        /// Intact entries.
-        public let good: Int
-        /// Damaged files with an entry's name, which were removed.
-        public let damaged: Int
-        /// Entries whose lifetime was over, which were removed.
-        public let expired: Int
-        /// Entries that are encrypted with another key, or encrypted although this store has no key.
-        public let locked: Int
-        /// Files of killed processes, which were removed.
-        public let leftovers: Int
-        /// Other files, which were not changed.
-        public let foreign: Int
+    package struct Report: Sendable, Equatable {
+        /// The number of intact entries.
+        package let good: Int
+        /// The number of damaged entries, which were removed.
+        package let damaged: Int
+        /// The number of expired entries, which were removed.
+        package let expired: Int
+        /// The number of entries that are encrypted with a key that this store does not have.
+        package let locked: Int
+        /// The number of unfinished files of processes that ended while they wrote, which were removed.
+        package let leftovers: Int
+        /// The number of files that do not belong to the store, which were not changed.
+        package let foreign: Int
     }
 
     /// The settings for opening the directory.
@@ -47,19 +47,20 @@ public final class DiskCacheStore: CacheStore {
     }
 
     private let settings: Settings
-    private let opened = Lock<OwnedStore?>(nil)
-    private let lanes = (0..<2).map { DispatchQueue(label: "netkit.cache.\($0)") }
+    private let openStore = Lock<OwnedStore?>(nil)
+    private let queues = (0..<2).map { DispatchQueue(label: "netkit.cache.\($0)") }
 
-    /// Creates a store in this directory, which is created if it is missing.
+    /// Creates a store in a directory. The directory is created on first use if it does not exist.
     ///
     /// - Parameters:
-    ///   - directory: the store's own directory. It must not be a symbolic link, and must not be writable for other
-    ///     users.
-    ///   - maximumBytes: the size of all files; the least recently used entries are evicted first. From 1.
-    ///   - maximumEntries: the number of entries; from 1.
-    ///   - maximumShare: the largest share of one entry in the bytes, in percent, 1 to 100.
-    ///   - durability: the condition for completing a write.
-    ///   - sealKey: 32 bytes, the key to encrypt everything with (AES-256-GCM); `nil` does not encrypt.
+    ///   - directory: a directory for this store only. It must not be a symbolic link, and other users must not be able
+    ///     to write to it.
+    ///   - maximumBytes: the largest total size of all files, at least 1. The least recently used entries are evicted
+    ///     first.
+    ///   - maximumEntries: the largest number of entries, at least 1.
+    ///   - maximumShare: the largest size of one entry, in percent of `maximumBytes`, from 1 to 100.
+    ///   - durability: what must be on disk before a write counts as complete.
+    ///   - sealKey: the key that encrypts all entries (AES-256-GCM), 32 bytes. If `nil`, entries are not encrypted.
     public init(
         directory: String, maximumBytes: Int = 256 << 20, maximumEntries: Int = 100_000, maximumShare: Int = 5,
         durability: Durability = .none, sealKey: [UInt8]? = nil
@@ -71,10 +72,11 @@ public final class DiskCacheStore: CacheStore {
 
     /// Returns `$XDG_CACHE_HOME/<app>/netkit`, or the same in `~/.cache`.
     ///
-    /// - Throws: ``NetError/Code/usage`` for a name that cannot be a directory's, or if the home directory is unknown.
+    /// - Throws: ``NetError/Code/usage`` for a name that cannot be the name of a directory, or if the home directory is
+    ///   unknown.
     public static func defaultDirectory(app: String) throws(NetError) -> String {
         if app.utf8.contains(0) {
-            throw NetError(.usage, "the application's name holds a NUL")
+            throw NetError(.usage, "the application name contains a NUL byte")
         }
         var path = unsafe nc_buf_init(65_536)
         defer { unsafe nc_buf_deinit(&path) }
@@ -85,67 +87,56 @@ public final class DiskCacheStore: CacheStore {
 
     // MARK: - CacheStore
 
-    /// Returns the entry of a key; a damaged one is removed and counts as missing.
+    /// Returns the entry of a key. A damaged entry is removed and treated as missing.
     public func entry(for key: CacheKey) async throws(NetError) -> CacheEntry? {
-        try await run(lane(of: key)) { store throws(NetError) in try store.entry(for: key) }
+        try await run(queue(of: key)) { store throws(NetError) in try store.entry(for: key) }
     }
 
     /// Stores an entry; see ``CacheStore/put(_:for:)``.
     public func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) {
-        try await run(lane(of: key)) { store throws(NetError) in try store.put(entry, for: key) }
+        try await run(queue(of: key)) { store throws(NetError) in try store.put(entry, for: key) }
     }
 
     /// Removes an entry. Returns false if there was none.
     @discardableResult
     public func remove(_ key: CacheKey) async throws(NetError) -> Bool {
-        try await run(lane(of: key)) { store throws(NetError) in try store.remove(key) }
+        try await run(queue(of: key)) { store throws(NetError) in try store.remove(key) }
     }
 
-    /// Removes the entries with this tag and returns their number; reads the head of every entry.
+    /// Removes the selected entries and returns their number. Selecting by tag or host reads the head of every entry.
     @discardableResult
-    public func removeAll(tagged tag: String) async throws(NetError) -> Int {
-        try await run(lanes[0]) { store throws(NetError) in try store.removeAll(tagged: tag) }
+    public func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {
+        try await run(queues[0]) { store throws(NetError) in try store.removeAll(selection) }
     }
 
-    /// Removes the entries of this host and returns their number; reads the head of every entry.
-    @discardableResult
-    public func removeAll(from host: String) async throws(NetError) -> Int {
-        try await run(lanes[0]) { store throws(NetError) in try store.removeAll(from: host) }
-    }
-
-    /// Removes all entries and returns their number.
-    @discardableResult
-    public func removeAll() async throws(NetError) -> Int {
-        try await run(lanes[0]) { store throws(NetError) in try store.removeAll() }
-    }
-
-    /// Returns all entries, including those of other processes; does not read bodies.
+    /// Returns all entries, including those that other processes stored. Bodies are not read.
     public func list() async throws(NetError) -> [CacheListing] {
-        try await run(lanes[0]) { store throws(NetError) in try store.list() }
+        try await run(queues[0]) { store throws(NetError) in try store.list() }
     }
 
-    /// Returns the statistics of this process.
+    /// Returns the statistics of the store in this process.
     public func usage() async throws(NetError) -> CacheUsage {
-        try await run(lanes[0]) { store throws(NetError) in store.usage }
+        try await run(queues[0]) { store throws(NetError) in store.usage }
     }
 
-    /// Reads every byte of every entry. Removes damaged and expired entries, and leftover files.
-    public func verify() async throws(NetError) -> Report {
-        try await run(lanes[0]) { store throws(NetError) in try store.verify() }
+    /// Verifies every entry by reading it completely. Removes damaged and expired entries, and leftovers of unfinished
+    /// writes.
+    package func verify() async throws(NetError) -> Report {
+        try await run(queues[0]) { store throws(NetError) in try store.verify() }
     }
 
     // MARK: - Threads
 
-    /// Returns the queue of a key: always the same one, so that its operations stay in order.
-    private func lane(of key: CacheKey) -> DispatchQueue {
-        lanes[Int(key.description.last ?? 0) % lanes.count]
+    /// Returns the queue of a key. A key always has the same queue, so that operations on it run in order.
+    private func queue(of key: CacheKey) -> DispatchQueue {
+        queues[Int(key.description.last ?? 0) % queues.count]
     }
 
     private func run<Value: Sendable>(
-        _ lane: DispatchQueue, _ work: @escaping @Sendable (OwnedStore) throws(NetError) -> Value
+        _ queue: DispatchQueue, _ work: @escaping @Sendable (OwnedStore) throws(NetError) -> Value
     ) async throws(NetError) -> Value {
         let result: Result<Value, NetError> = await withCheckedContinuation { continuation in
-            lane.async {
+            queue.async {
                 continuation.resume(returning: self.attempt(work))
             }
         }
@@ -160,15 +151,15 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// Returns the open directory. If both queues open it, the first one is kept.
+    /// Returns the opened store. If both queues open it at the same time, the first result is used by both.
     private func store() throws(NetError) -> OwnedStore {
-        if let store = opened.withLock({ $0 }) {
+        if let store = openStore.withLock({ $0 }) {
             return store
         }
-        let made = try OwnedStore(settings)
-        return opened.withLock { kept in
-            let store = kept ?? made
-            kept = store
+        let newStore = try OwnedStore(settings)
+        return openStore.withLock { current in
+            let store = current ?? newStore
+            current = store
             return store
         }
     }
@@ -177,7 +168,7 @@ public final class DiskCacheStore: CacheStore {
 extension DiskCacheStore.Settings: CustomStringConvertible, CustomReflectable {
     var description: String { "\(directory)\(sealKey == nil ? "" : " (sealed)")" }
 
-    /// A mirror without the key, so that `dump` does not print it.
+    /// A mirror without the encryption key, so that `dump` does not print the key.
     var customMirror: Mirror {
         Mirror(
             self,
@@ -187,15 +178,16 @@ extension DiskCacheStore.Settings: CustomStringConvertible, CustomReflectable {
             ])
     }
 
-    /// Calls `make` with the core's form of the settings, which is valid during the call.
+    /// Calls `make` with the C value of the settings, which is valid during the call.
     func withOptions(_ make: (inout nc_store_options) -> nc_status) throws(NetError) -> nc_status {
         if directory.isEmpty || directory.utf8.contains(0) {
-            throw NetError(.usage, "the directory's name is empty or holds a NUL")
+            throw NetError(.usage, "the directory of the cache store is empty or contains a NUL byte")
         }
         guard let entries = UInt32(exactly: maximumEntries), entries > 0, maximumBytes > 0,
             (1...100).contains(maximumShare), sealKey.map({ $0.count == Int(NC_STORE_SEAL_KEY_BYTES) }) ?? true
         else {
-            throw NetError(.usage, "a limit of the store is out of its range, or its key has not 32 bytes")
+            throw NetError(
+                .usage, "maximumEntries and maximumBytes must be positive, maximumShare 1 to 100, sealKey 32 bytes")
         }
         var options = unsafe nc_store_options()
         unsafe options.max_bytes = UInt64(maximumBytes)

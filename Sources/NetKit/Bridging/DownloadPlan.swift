@@ -1,107 +1,111 @@
-/// A request's download settings: its destination, its options, and its observers.
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// The settings and the state of one download: its destination, its options, and the current attempt.
 final class DownloadPlan: Sendable {
     /// The operations on the current download.
-    struct Reins: Sendable {
+    struct Operations: Sendable {
         let pause: @Sendable () -> Void
         let resume: @Sendable () -> Void
         let setPriority: @Sendable (Priority) -> Void
     }
 
     private struct State: Sendable {
-        var reins: Reins?
+        var operations: Operations?
         var isPaused = false
         var priority: Priority?
-        /// Whether the attempt has ended.
+        /// Whether the current attempt has ended.
         var isOver = false
-        var file: SavedFile?
+        var file: DownloadedFile?
         var token: ResumeToken?
-        var judge: Judge?
+        var headHandler: HeadHandler?
     }
 
-    /// Decides about a response to save by its head.
-    typealias Judge = @Sendable (ResponseHead) async throws(NetError) -> HeadAnswer
+    /// A hook that decides, by the response head, what happens to the body.
+    typealias HeadHandler = @Sendable (ResponseHead) async throws(NetError) -> ResponseDisposition
 
     let path: String
     let options: DownloadOptions
-    /// Called in this order.
+    /// Closures that choose the destination. They are called in this order until one returns a path.
     let destinations: [DownloadDestination]
-    private let tellEvent: (@Sendable (DownloadEvent) -> Void)?
     private let state: Lock<State>
 
     init(
-        path: String, options: DownloadOptions, destinations: [DownloadDestination],
-        tell: (@Sendable (DownloadEvent) -> Void)?, token: ResumeToken? = nil
+        path: String, options: DownloadOptions, destinations: [DownloadDestination], token: ResumeToken? = nil
     ) {
         state = Lock(State(token: token))
         self.path = path
         self.options = options
         self.destinations = destinations
-        tellEvent = tell
     }
 
-    func tell(_ event: DownloadEvent) {
-        tellEvent?(event)
+    /// The hook for the response head, which is called before the destinations; `nil` if there is none.
+    var headHandler: HeadHandler? {
+        get { state.withLock { $0.headHandler } }
+        set { state.withLock { $0.headHandler = newValue } }
     }
 
-    /// Called before the destinations; `nil` without one.
-    var judge: Judge? {
-        get { state.withLock { $0.judge } }
-        set { state.withLock { $0.judge = newValue } }
-    }
+    /// Whether a hook or a destination closure must be called when the head has arrived.
+    var needsDecision: Bool { !destinations.isEmpty || headHandler != nil }
 
-    /// Whether anything is called for the head.
-    var isAsked: Bool { !destinations.isEmpty || judge != nil }
-
-    /// Returns the destination, or `nil` for the path. Throws to end the transfer.
+    /// Returns the destination that the hook or a closure chooses, or `nil` to use ``path``. Throws if the transfer
+    /// must end.
     func destination(for head: ResponseHead) async throws(NetError) -> String? {
-        switch try await judge?(head) {
-        case .cancel: throw NetError(.cancelled, "a hook cancelled the transfer at its head")
-        case .download(""): throw NetError(.usage, "a hook sent the download to an empty path")
+        switch try await headHandler?(head) {
+        case .cancel: throw NetError(.cancelled, "the response head hook cancelled the transfer")
+        case .download(""): throw NetError(.usage, "the response head hook returned an empty path for the download")
         case .download(let path): return path
         case .allow, .stream, nil: break
         }
         for destination in destinations {
-            if let place = await destination(head) {
-                return place
+            if let destinationPath = await destination(head) {
+                return destinationPath
             }
         }
         return nil
     }
 
-    /// Records that an attempt is about to begin: it may end before ``began(_:)`` is called.
-    func begins() {
+    /// Prepares for a new attempt. Must be called before the attempt is started, because the attempt may end before
+    /// ``began(_:)`` is called.
+    func prepareAttempt() {
         state.withLock { state in
             state.file = nil
             state.isOver = false
         }
     }
 
-    /// Records a running attempt, and applies earlier settings to it.
-    func began(_ reins: Reins) {
+    /// Stores the operations of an attempt that has started, and applies the pause and the priority that were set
+    /// before.
+    func began(_ operations: Operations) {
         let (isPaused, priority) = state.withLock { state -> (Bool, Priority?) in
             if state.isOver {
                 return (false, nil)
             }
-            state.reins = reins
+            state.operations = operations
             state.token = nil
             return (state.isPaused, state.priority)
         }
         if isPaused {
-            reins.pause()
-            // Another thread has resumed it in the meantime, and its command came first.
+            operations.pause()
+            // If another thread has resumed the download meanwhile, its command may have come before this pause.
             if !state.withLock({ $0.isPaused }) {
-                reins.resume()
+                operations.resume()
             }
         }
         if let priority {
-            reins.setPriority(priority)
+            operations.setPriority(priority)
         }
     }
 
     /// Records the end of an attempt and its results.
-    func ended(file: SavedFile?, token: ResumeToken?) {
+    func ended(file: DownloadedFile?, token: ResumeToken?) {
         state.withLock { state in
-            state.reins = nil
+            state.operations = nil
             state.isOver = true
             state.file = file
             state.token = token
@@ -109,36 +113,94 @@ final class DownloadPlan: Sendable {
     }
 
     /// The file of the successful attempt.
-    var file: SavedFile? { state.withLock { $0.file } }
+    var file: DownloadedFile? { state.withLock { $0.file } }
 
     /// The resume token of the last attempt.
     var token: ResumeToken? { state.withLock { $0.token } }
 
     func setPaused(_ isPaused: Bool) {
-        let reins = state.withLock { state in
+        let operations = state.withLock { state in
             state.isPaused = isPaused
-            return state.reins
+            return state.operations
         }
-        isPaused ? reins?.pause() : reins?.resume()
+        isPaused ? operations?.pause() : operations?.resume()
     }
 
     func setPriority(_ priority: Priority) {
-        let reins = state.withLock { state in
+        let operations = state.withLock { state in
             state.priority = priority
-            return state.reins
+            return state.operations
         }
-        reins?.setPriority(priority)
+        operations?.setPriority(priority)
     }
 }
 
-private enum DownloadNote: RequestNote {
-    static let standard: DownloadPlan? = nil
+extension Request {
+    /// The download settings; `nil` if the request is not a download.
+    var download: DownloadPlan? {
+        get { callSettings?.value.downloadPlan }
+        set { settings.downloadPlan = newValue }
+    }
 }
 
-extension Request {
-    /// The download settings; `nil` for other calls.
-    var download: DownloadPlan? {
-        get { hasNotes ? self[DownloadNote.self] : nil }
-        set { self[DownloadNote.self] = newValue }
+/// A download with a transport that supports only saving. The transport saves the body to a temporary file beside the
+/// destination. This object then checks the file by the download's settings and moves it.
+final class DownloadRecord: Sendable {
+    private let plan: DownloadPlan
+    /// The path of the temporary file that the transport writes.
+    let path: String
+
+    init(_ plan: DownloadPlan) throws(NetError) {
+        try plan.options.check()
+        self.plan = plan
+        path = WholeFile.nameBeside(Self.isDirectory(plan.path) ? "\(plan.path)/" : plan.path)
+        if !plan.needsDecision {
+            try checkDestination(plan.path)
+        }
+    }
+
+    deinit {
+        _ = unsafe unlink(path)
+    }
+
+    /// Moves the file to its destination if it passes the checks.
+    func moveFile(_ response: Response<Bytes>) async throws(NetError) -> DownloadedFile {
+        let head = ResponseHead(
+            status: response.status, headers: response.headers, httpVersion: response.httpVersion, url: response.url)
+        let destinationPath = try await plan.destination(for: head) ?? plan.path
+        try checkDestination(destinationPath)
+        try await check(plan.options.sha256, .sha256, "SHA-256")
+        try await check(plan.options.md5, .md5, "MD5")
+        if unsafe rename(path, destinationPath) != 0 {
+            throw NetError(system: errno, "'\(destinationPath)' cannot be replaced")
+        }
+        return DownloadedFile(path: destinationPath, byteCount: response.metrics.last?.decodedBytes ?? 0)
+    }
+
+    private func checkDestination(_ destinationPath: String) throws(NetError) {
+        if Self.isDirectory(destinationPath) {
+            throw NetError(.usage, "'\(destinationPath)' is a folder: this transport requires the path of a file")
+        }
+        try WholeFile.checkDestination(destinationPath)
+        if plan.options.existing == .kept, unsafe access(destinationPath, F_OK) == 0 {
+            throw NetError(system: EEXIST, "'\(destinationPath)' exists already")
+        }
+    }
+
+    private func check(
+        _ expected: [UInt8]?, _ algorithm: Digest.Algorithm, _ name: String
+    ) async throws(NetError) {
+        guard let expected = expected.map({ Bytes($0) }) else { return }
+        var digest = try Digest(algorithm)
+        try await Body.file(path).forEachPiece { digest.update($0) }
+        let found = try digest.finish()
+        if found != expected {
+            throw NetError(.digestMismatch, "the file's \(name) is \(found.hexText), not \(expected.hexText)")
+        }
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var found = stat()
+        return path.hasSuffix("/") || (unsafe stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR)
     }
 }

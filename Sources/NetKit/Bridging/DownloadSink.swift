@@ -1,6 +1,6 @@
 internal import CNetCore
 
-/// The receiver of a download's events; the engine keeps it from start until on_done.
+/// Receives the events of one download from the C core. The engine references it from the start until on_done.
 @safe final class DownloadSink: Sendable {
     typealias Outcome = Result<PooledResponse, NetError>
 
@@ -9,8 +9,8 @@ internal import CNetCore
         var isCancelled = false
         var waiter: Waiter?
         var outcome: Outcome?
-        /// The error of a hook that ended it.
-        var refusal: NetError?
+        /// The error of a hook that ended the download.
+        var hookError: NetError?
     }
 
     private enum Step: Sendable { case start, refuse }
@@ -19,7 +19,7 @@ internal import CNetCore
     private let request: Request<Bytes>
     private let engine: Engine
     private let state = Lock(State())
-    /// The heads that need a decision.
+    /// The response heads for which a destination must be chosen, with the numbers of their downloads.
     private let (heads, headFeed) = AsyncStream.makeStream(of: (UInt64, ResponseHead).self)
 
     init(_ request: Request<Bytes>, plan: DownloadPlan, engine: Engine) {
@@ -30,14 +30,14 @@ internal import CNetCore
 
     /// Starts the download and waits for its end.
     ///
-    /// Destination closures run on behalf of the caller, with its priority and its task-local values. They are
-    /// cancelled with it and with the end of the download.
+    /// Destination closures run in a child task of the caller, with its priority and task-local values. They are
+    /// cancelled when the caller is cancelled, and when the download ends.
     func outcome() async -> Outcome {
-        guard isAsked else { return await run() }
+        guard needsDecision else { return await run() }
         return await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await (id, head) in self.heads {
-                    await self.place(id, head)
+                    await self.chooseDestination(id, head)
                 }
             }
             defer { group.cancelAll() }
@@ -50,8 +50,8 @@ internal import CNetCore
         return state.withLock { $0.outcome } ?? .failure(NetError(.internal, "a download was resumed before its end"))
     }
 
-    /// Whether the head needs a decision.
-    var isAsked: Bool { plan.isAsked || request.acceptedTypes != nil }
+    /// Whether the response head must be checked before the body is written.
+    var needsDecision: Bool { plan.needsDecision || request.acceptedTypes != nil }
 
     private func start(for waiter: Waiter) {
         let step: Step = state.withLock { state in
@@ -59,11 +59,11 @@ internal import CNetCore
             return state.isCancelled ? .refuse : .start
         }
         if step == .refuse {
-            end(with: .failure(NetError(.cancelled, "the task was cancelled before it was sent")))
+            end(with: .failure(NetError(.cancelled, "cancelled before the request was sent")))
             return
         }
         do throws(NetError) {
-            plan.begins()
+            plan.prepareAttempt()
             let id = try engine.start(request, plan: plan, for: self)
             let isCancelled = state.withLock { state in
                 state.id = id
@@ -77,17 +77,17 @@ internal import CNetCore
         }
     }
 
-    /// Determines the destination. A result that comes after a cancellation is ignored.
-    private func place(_ id: UInt64, _ head: ResponseHead) async {
+    /// Checks the content type and chooses the destination. If the task is cancelled meanwhile, the result is ignored.
+    private func chooseDestination(_ id: UInt64, _ head: ResponseHead) async {
         do throws(NetError) {
             try request.checkType(of: head)
-            let place = try await plan.destination(for: head) ?? ""
+            let destinationPath = try await plan.destination(for: head) ?? ""
             if !Task.isCancelled {
-                engine.placeDownload(id, at: place)
+                engine.setDownloadDestination(id, at: destinationPath)
             }
         } catch {
             guard !Task.isCancelled else { return }
-            state.withLock { $0.refusal = error }
+            state.withLock { $0.hookError = error }
             engine.cancelDownload(id)
         }
     }
@@ -114,38 +114,30 @@ internal import CNetCore
     // MARK: Events, on the event loop thread
 
     fileprivate func began(_ id: UInt64, _ head: StreamHead) {
-        plan.tell(.head(head.last))
-        guard let tap = request.tap else { return }
-        // The heads of followed redirects have no fields; the next hop has the target of each.
+        guard let transferObserver = request.transferObserver else { return }
+        // The core does not keep the fields of followed redirects. Their Location is the URL of the next hop.
         for (hop, next) in zip(head.hops, head.hops.dropFirst()) {
             let redirect = ResponseHead(
                 status: hop.status, headers: ["Location": next.url], httpVersion: hop.httpVersion, url: hop.url)
-            tap.headArrived(redirect, false)
+            transferObserver.headArrived(redirect, false)
         }
-        tap.headArrived(head.last, true)
+        transferObserver.headArrived(head.last, true)
     }
 
     fileprivate func resumed(offset: UInt64, total: UInt64) {
-        plan.tell(.resumed(offset: Int(clamping: offset), total: total == .max ? nil : Int(clamping: total)))
+        request.transferObserver?.downloadResumed(
+            Int(clamping: offset), total == .max ? nil : Int(clamping: total))
     }
 
-    fileprivate func asked(_ id: UInt64, _ head: ResponseHead) {
+    fileprivate func destinationNeeded(_ id: UInt64, _ head: ResponseHead) {
         headFeed.yield((id, head))
     }
 
-    fileprivate func moved(_ progress: DownloadProgress) {
-        plan.tell(.progress(progress))
-        if let tell = request.progress {
-            var transfer = TransferProgress()
-            transfer.received = progress.received
-            transfer.receiveTotal = progress.total
-            transfer.bytesPerSecond = progress.bytesPerSecond
-            transfer.timeLeft = progress.timeLeft
-            tell(transfer)
-        }
+    fileprivate func progressed(_ progress: nc_download_progress) {
+        request.progress?(TransferProgress(progress))
     }
 
-    fileprivate func ended(_ outcome: Outcome, file: SavedFile?, partialPath: String, receivedBytes: Int) {
+    fileprivate func ended(_ outcome: Outcome, file: DownloadedFile?, partialPath: String, receivedBytes: Int) {
         let token =
             partialPath.isEmpty
             ? nil
@@ -153,24 +145,25 @@ internal import CNetCore
                 url: request.url.withoutUserinfo, path: plan.path, partialPath: partialPath,
                 receivedBytes: receivedBytes)
         plan.ended(file: file, token: token)
-        if let refusal = state.withLock({ $0.refusal }), case .failure(let error) = outcome {
-            end(with: .failure(error.response.map { refusal.telling($0) } ?? refusal))
+        if let hookError = state.withLock({ $0.hookError }), case .failure(let error) = outcome {
+            end(with: .failure(error.response.map { hookError.attaching($0) } ?? hookError))
         } else {
             end(with: outcome)
         }
     }
 
-    /// The C value of the listener; on_done releases the reference `kept`.
-    func cValue(keptAs kept: Unmanaged<DownloadSink>) -> nc_download_sink {
+    /// The C value of the listener. on_done releases the reference `retained`.
+    func cValue(retainedAs retained: Unmanaged<DownloadSink>) -> nc_download_sink {
         unsafe nc_download_sink(
-            ctx: kept.toOpaque(), on_head: downloadHead, on_resumed: downloadResumed,
-            on_destination: isAsked ? downloadAsked : nil, on_progress: downloadMoved,
+            ctx: retained.toOpaque(), on_head: downloadHead, on_resumed: downloadResumed,
+            on_destination: needsDecision ? downloadDestinationNeeded : nil, on_progress: downloadProgressed,
             on_done: downloadDone)
     }
 }
 
 extension Request<Bytes> {
-    /// Checks the content type before anything is written; the type of a 416 is that of its page.
+    /// Checks the content type before anything is written. The type of a 416 response is not checked, because it is the
+    /// type of an error page.
     fileprivate func checkType(of head: ResponseHead) throws(NetError) {
         if head.status != 416 {
             var hop = HopMetrics()
@@ -181,15 +174,14 @@ extension Request<Bytes> {
     }
 }
 
-extension DownloadProgress {
+extension TransferProgress {
     fileprivate init(_ progress: nc_download_progress) {
         self.init()
         received = Int(clamping: progress.received_bytes)
         resumed = Int(clamping: progress.resumed_bytes)
-        total = progress.total_bytes == .max ? nil : Int(clamping: progress.total_bytes)
+        receiveTotal = progress.total_bytes == .max ? nil : Int(clamping: progress.total_bytes)
         bytesPerSecond = Int(clamping: progress.bytes_per_s)
         timeLeft = progress.left_ms == .max ? nil : .milliseconds(Int64(clamping: progress.left_ms))
-        activeSegments = Int(progress.active_segments)
     }
 }
 
@@ -206,14 +198,14 @@ private func downloadResumed(_ context: UnsafeMutableRawPointer?, _ id: UInt64, 
     unsafe sink(context)?.resumed(offset: offset, total: total)
 }
 
-private func downloadAsked(_ context: UnsafeMutableRawPointer?, _ id: UInt64, _ response: OpaquePointer) {
-    unsafe sink(context)?.asked(id, ResponseHead(copying: response))
+private func downloadDestinationNeeded(_ context: UnsafeMutableRawPointer?, _ id: UInt64, _ response: OpaquePointer) {
+    unsafe sink(context)?.destinationNeeded(id, ResponseHead(copying: response))
 }
 
-private func downloadMoved(
+private func downloadProgressed(
     _ context: UnsafeMutableRawPointer?, _ id: UInt64, _ progress: UnsafePointer<nc_download_progress>
 ) {
-    unsafe sink(context)?.moved(DownloadProgress(progress.pointee))
+    unsafe sink(context)?.progressed(progress.pointee)
 }
 
 private func downloadDone(
@@ -225,16 +217,16 @@ private func downloadDone(
     let received = unsafe response.map { unsafe PooledResponse(retaining: $0) }
     let failure = unsafe error.pointee
     let bytes = Int(clamping: unsafe result.pointee.byte_count)
-    var file: SavedFile?
+    var file: DownloadedFile?
     if failure.status == .NC_OK {
-        file = SavedFile(path: unsafe result.pointee.path.text, byteCount: bytes)
+        file = DownloadedFile(path: unsafe result.pointee.path.text, byteCount: bytes)
         file?.resumedBytes = Int(clamping: unsafe result.pointee.resumed_bytes)
     }
-    // A status that is no success is a response for interceptors. A success that was not used for the file, such as 202
-    // for a range request, ends the download. Otherwise its body would be written in the file's place.
-    let isRefusal = failure.status == .NC_ERR_BAD_STATUS && !(200..<300).contains(failure.native_code)
-    let isAnswer = failure.status == .NC_OK || isRefusal
+    // A response with an error status is passed on to interceptors. A success status that the core did not accept for
+    // the file, such as 202 for a range request, is an error, because otherwise its body would be taken for the file.
+    let isErrorStatus = failure.status == .NC_ERR_BAD_STATUS && !(200..<300).contains(failure.native_code)
+    let isResponse = failure.status == .NC_OK || isErrorStatus
     let outcome: DownloadSink.Outcome =
-        if isAnswer, let received { .success(received) } else { .failure(NetError(failure, received: received)) }
+        if isResponse, let received { .success(received) } else { .failure(NetError(failure, received: received)) }
     sink.ended(outcome, file: file, partialPath: unsafe result.pointee.partial_path.text, receivedBytes: bytes)
 }

@@ -1,13 +1,15 @@
 internal import CNetCore
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 extension Engine {
-    /// Starts a download. The sink receives its end exactly once, unless this throws.
+    /// Starts a download. Unless this throws, the sink receives the end of the download exactly once.
     func start(
         _ request: Request<Bytes>, plan: DownloadPlan, for sink: DownloadSink
     ) throws(NetError) -> UInt64 {
-        if request.expectation != nil {
-            throw NetError(.usage, "a download is not checked as JSON: save(_:to:) is")
-        }
         var request = request
         request.savePath = nil
         try request.checkBeforeSubmit()
@@ -15,10 +17,10 @@ extension Engine {
         let trust = try trust(for: request)
         var id: UInt64 = 0
         var error = nc_error()
-        let kept = unsafe Unmanaged.passRetained(sink)
-        var target = unsafe sink.cValue(keptAs: kept)
+        let retained = unsafe Unmanaged.passRetained(sink)
+        var target = unsafe sink.cValue(retainedAs: retained)
         let status = unsafe request.withDescription(trust: trust, feed: nil) { description in
-            unsafe plan.withDescription(asks: sink.isAsked) { options in
+            unsafe plan.withDescription(needsDecision: sink.needsDecision) { options in
                 unsafe withUnsafePointer(to: description) { description in
                     unsafe options.request = description
                     return unsafe withRaw { unsafe nc_download_start($0, &options, &target, &id, &error) }
@@ -26,12 +28,12 @@ extension Engine {
             }
         }
         if status != .NC_OK {
-            unsafe kept.release()
+            unsafe retained.release()
             throw NetError(error)
         }
         let started = id
         plan.began(
-            DownloadPlan.Reins(
+            DownloadPlan.Operations(
                 pause: { [self] in unsafe withRaw { unsafe nc_download_pause($0, started) } },
                 resume: { [self] in unsafe withRaw { unsafe nc_download_resume($0, started) } },
                 setPriority: { [self] priority in
@@ -45,28 +47,29 @@ extension Engine {
         unsafe withRaw { unsafe nc_download_cancel($0, id) }
     }
 
-    /// Sets the destination of a download that waits for it; empty keeps its original one.
-    func placeDownload(_ id: UInt64, at path: String) {
+    /// Sets the destination of a download that waits for it. If `path` is empty, the original destination is used.
+    func setDownloadDestination(_ id: UInt64, at path: String) {
         unsafe path.withSlice { path in
-            unsafe withRaw { unsafe nc_download_place($0, id, path) }
+            unsafe withRaw { unsafe nc_download_set_destination($0, id, path) }
         }
     }
 }
 
 extension DownloadOptions {
-    /// Checks for values that the core would read beyond their end, or treat as missing.
+    /// Throws ``NetError/Code/usage`` for values that the core cannot check: it would read beyond their end or treat
+    /// them as missing.
     func check() throws(NetError) {
         if let sha256, sha256.count != Int(NC_SHA256_BYTES) {
-            throw NetError(.usage, "a SHA-256 has 32 bytes, not \(sha256.count)")
+            throw NetError(.usage, "the expected SHA-256 must have 32 bytes, not \(sha256.count)")
         }
         if let md5, md5.count != Int(NC_MD5_BYTES) {
-            throw NetError(.usage, "an MD5 has 16 bytes, not \(md5.count)")
+            throw NetError(.usage, "the expected MD5 must have 16 bytes, not \(md5.count)")
         }
         if segments < 1 || segments > Int(NC_DOWNLOAD_MAX_SEGMENTS) {
-            throw NetError(.usage, "a download has 1 to 16 segments, not \(segments)")
+            throw NetError(.usage, "a download must have 1 to 16 segments, not \(segments)")
         }
         if partialFolder == "" {
-            throw NetError(.usage, "the folder for partial downloads is empty")
+            throw NetError(.usage, "the path of the folder for partial downloads is empty (partialFolder)")
         }
     }
 
@@ -78,18 +81,18 @@ extension DownloadOptions {
         }
     }
 
-    fileprivate var proofMilliseconds: UInt32 {
-        UInt32(clamping: max(1, proofInterval.attoseconds / 1_000_000_000_000_000))
+    fileprivate var checkpointMilliseconds: UInt32 {
+        UInt32(clamping: max(1, checkpointInterval.attoseconds / 1_000_000_000_000_000))
     }
 }
 
 extension DownloadPlan {
-    /// Calls `start` with the core's form of the plan, which is valid during the call.
+    /// Calls `start` with the C value of the plan, which is valid during the call.
     fileprivate func withDescription(
-        asks isAsked: Bool, _ start: (inout nc_download_options) -> nc_status
+        needsDecision: Bool, _ start: (inout nc_download_options) -> nc_status
     ) -> nc_status {
         let bytes = path.utf8.count + (options.partialFolder?.utf8.count ?? 0)
-        return unsafe TextSpace.with(bytes: bytes) { text in
+        return unsafe StringArena.with(bytes: bytes) { text in
             var description = unsafe nc_download_options()
             unsafe description.path = text.put(path)
             unsafe description.partial_folder = text.put(options.partialFolder)
@@ -97,10 +100,10 @@ extension DownloadPlan {
             unsafe description.existing = options.cExisting
             unsafe description.restarts = !options.resumes
             unsafe description.trusts_server = options.trustsServer
-            unsafe description.asks_destination = isAsked
+            unsafe description.requests_destination = needsDecision
             unsafe description.skips_sync = !options.isDurable
             unsafe description.segments = UInt32(options.segments)
-            unsafe description.proof_ms = options.proofMilliseconds
+            unsafe description.checkpoint_interval_ms = options.checkpointMilliseconds
             return unsafe (options.sha256 ?? []).withUnsafeBufferPointer { sha256 in
                 unsafe (options.md5 ?? []).withUnsafeBufferPointer { md5 in
                     unsafe description.sha256 = options.sha256 == nil ? nil : sha256.baseAddress
@@ -109,5 +112,64 @@ extension DownloadPlan {
                 }
             }
         }
+    }
+}
+
+extension PartialDownload {
+    /// The partial downloads in a directory.
+    final class Listing {
+        fileprivate(set) var found: [PartialDownload] = []
+        /// Downloads whose records another user could have written, with the reason.
+        fileprivate(set) var refused: [(partial: PartialDownload, error: NetError)] = []
+    }
+
+    /// Returns the partial downloads in a directory. Waits for the disk.
+    static func list(in folder: String) throws(NetError) -> Listing {
+        let listing = Listing()
+        var error = nc_error()
+        let status = unsafe folder.withSlice { folder in
+            unsafe nc_download_list(
+                { context, entry in
+                    guard let context = unsafe context else { return false }
+                    let listing = unsafe Unmanaged<Listing>.fromOpaque(context).takeUnretainedValue()
+                    let partial = unsafe PartialDownload(entry.pointee)
+                    if let refusal = unsafe entry.pointee.refusal {
+                        listing.refused.append((partial, unsafe NetError(refusal.pointee)))
+                    } else {
+                        listing.found.append(partial)
+                    }
+                    return true
+                }, Unmanaged.passUnretained(listing).toOpaque(), folder, nil, &error)
+        }
+        if status != .NC_OK {
+            throw NetError(error)
+        }
+        listing.found.sort { $0.partialPath < $1.partialPath }
+        listing.refused.sort { $0.partial.partialPath < $1.partial.partialPath }
+        return listing
+    }
+
+    /// Removes the partial downloads whose last checkpoint is before a point in time, or all of them if it is `nil`.
+    /// Returns the number of removed downloads. Waits for the disk.
+    static func purge(in folder: String, before moment: Date?) throws(NetError) -> Int {
+        var removed: UInt64 = 0
+        var error = nc_error()
+        let milliseconds = moment.map { Int64(moment: $0.timeIntervalSince1970 * 1000) } ?? .max
+        let status = unsafe folder.withSlice { folder in
+            unsafe nc_download_purge(&removed, folder, milliseconds, nil, &error)
+        }
+        if status != .NC_OK {
+            throw NetError(error)
+        }
+        return Int(clamping: removed)
+    }
+
+    private init(_ entry: nc_download_entry) {
+        let total = unsafe entry.total_bytes
+        unsafe self.init(
+            url: entry.url.text, path: entry.path.text, partialPath: entry.partial_path.text,
+            receivedBytes: Int(clamping: entry.received_bytes), totalBytes: total == .max ? nil : Int(clamping: total),
+            changed: Date(timeIntervalSince1970: Double(entry.changed_at_ms) / 1000),
+            hasValidator: entry.has_validator, isActive: entry.is_active)
     }
 }

@@ -1,4 +1,11 @@
 internal import CNetCore
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
 
 extension Engine {
     /// The options of an engine.
@@ -11,26 +18,27 @@ extension Engine {
         var trust: TrustPolicy
         var refusesPlaintext: Bool
         var proxy: Proxy?
-        var cookies: Retention
-        var netrc: NetrcChoice
-        var hsts: Retention
-        var altSvc: Retention
+        var cookies: StatePersistence
+        var netrc: NetrcSource
+        var hsts: StatePersistence
+        var altSvc: StatePersistence
         var dnsOverHTTPS: String?
         var addressFamily: AddressFamily
+        var httpVersionPolicy: HTTPVersionPolicy
         var maxSendBytesPerSecond: Int?
         var maxReceiveBytesPerSecond: Int?
 
-        /// The core treats an empty path as none.
+        /// Throws ``NetError/Code/usage`` for an empty path or URL, which the core would treat as none.
         func check() throws(NetError) {
             let paths = [cookies.path, hsts.path, altSvc.path, netrc.path, dnsOverHTTPS]
             if paths.contains("") {
-                throw NetError(.usage, "a path of the agent's configuration is empty")
+                throw NetError(.usage, "cookies, hsts, altSvc, netrc or dnsOverHTTPS has an empty path or URL")
             }
         }
 
-        /// Calls `make` with the core's form of the options, which is valid during the call.
+        /// Calls `make` with the C value of the options, which is valid during the call.
         func withDescription(_ make: (inout nc_engine_options) -> nc_status) -> nc_status {
-            unsafe TextSpace.with(bytes: textBytes) { text in
+            unsafe StringArena.with(bytes: textBytes) { text in
                 var settings = unsafe nc_engine_options()
                 unsafe settings.max_in_flight = maxInFlight
                 unsafe settings.max_per_host = maxPerHost
@@ -48,6 +56,7 @@ extension Engine {
                 unsafe settings.alt_svc_file = text.put(altSvc.path)
                 unsafe settings.doh_url = text.put(dnsOverHTTPS)
                 unsafe settings.family = addressFamily.cValue
+                unsafe settings.http = httpVersionPolicy.cValue
                 unsafe settings.max_send_bytes_per_s = Limits.rate(maxSendBytesPerSecond)
                 unsafe settings.max_receive_bytes_per_s = Limits.rate(maxReceiveBytesPerSecond)
                 return unsafe proxy.withDescription(in: &text) { proxy, _ in
@@ -64,7 +73,7 @@ extension Engine {
     }
 }
 
-extension Retention {
+extension StatePersistence {
     fileprivate var path: String? {
         if case .file(let path) = self { path } else { nil }
     }
@@ -88,8 +97,19 @@ extension AddressFamily {
     }
 }
 
-extension NetrcChoice {
+extension NetrcSource {
     fileprivate var path: String? {
         if case .file(let path) = self { path } else { nil }
+    }
+
+    /// The path of the file. `nil` if there is no file, or if the home directory is not set in the environment.
+    var knownPath: String? {
+        switch self {
+        case .off: return nil
+        case .home:
+            guard let home = unsafe getenv("HOME") else { return nil }
+            return unsafe String(cString: home) + "/.netrc"
+        case .file(let path): return path
+        }
     }
 }

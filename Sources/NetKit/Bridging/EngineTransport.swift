@@ -1,8 +1,9 @@
 internal import CNetCore
 
-/// The engine as a transport: the sending task is suspended until the event loop thread has its response.
-final class EngineTransport: Transport {
-    /// An engine with its client and executor.
+/// The transport that sends requests with the C engine. The sending task is suspended until the event loop thread has
+/// the response.
+final class EngineTransport: WebSocketTransport {
+    /// An engine, with the objects that belong to it.
     private final class Session: Sendable {
         let engine: Result<Engine, NetError>
         let client: LoopClient
@@ -23,7 +24,7 @@ final class EngineTransport: Transport {
 
     private struct Sessions: Sendable {
         var current: Session
-        /// The sessions before a reset, until they have ended.
+        /// The sessions that a reset has replaced, until they have ended.
         var old: [Session] = []
         var isSuspended = false
     }
@@ -36,15 +37,15 @@ final class EngineTransport: Transport {
     private var session: Session { sessions.withLock { $0.current } }
     private var engine: Result<Engine, NetError> { session.engine }
 
-    /// Runs jobs on the event loop thread.
+    /// An executor that runs jobs on the event loop thread.
     var executor: any TaskExecutor { session.executor }
 
-    /// Creates the transport. The first request throws the error of an engine that cannot start, so agents are created
-    /// without `try`.
+    /// Creates the transport. If the engine cannot start, this does not throw, so that agents can be created without
+    /// `try`; the first request throws the error instead.
     ///
     /// - Parameters:
-    ///   - passed: called at each trace point of the engine.
-    ///   - saveFailed: called for a file that could not be saved.
+    ///   - passed: called at each trace point of the engine, for measurements.
+    ///   - saveFailed: called when a file, such as the cookie file, could not be saved.
     init(
         _ options: Engine.Options, passed: (@Sendable () -> Void)? = nil,
         saveFailed: @escaping @Sendable (NetError) -> Void = { _ in }
@@ -56,7 +57,7 @@ final class EngineTransport: Transport {
     }
 
     func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
-        // Result.get() looks up its own type each time, which costs more than its work.
+        // `Result.get()` is avoided here: its lookup of the type's metadata at run time costs more than the rest.
         let session = session
         let client = session.client
         guard case .success(let engine) = session.engine else { throw startError }
@@ -87,14 +88,21 @@ final class EngineTransport: Transport {
         return try await sink.open(request)
     }
 
-    /// Ends the current session, and those before a reset.
+    func openWebSocket(
+        _ request: Request<Bytes>, _ options: WebSocket.Options
+    ) async throws(NetError) -> WebSocketHandshake {
+        try await SocketSink(engine: try session.engine.get(), options: options).open(request)
+    }
+
+    /// Refuses further requests, and waits until the current session and all replaced ones have ended.
     func shutdown() async {
         for session in sessions.withLock({ [$0.current] + $0.old }) {
             await end(session)
         }
     }
 
-    /// Ends the engine unless it was reopened: a reset and this check cannot overlap.
+    /// Shuts the engine down if `isClosed` returns true. The check and a reset cannot overlap, so an engine that was
+    /// reopened meanwhile is not shut down.
     func shutdown(ifStill isClosed: () -> Bool) async {
         if let session = sessions.withLock({ isClosed() ? $0.current : nil }) {
             await end(session)
@@ -108,23 +116,25 @@ final class EngineTransport: Transport {
         }
     }
 
-    /// Replaces the engine, and returns when the old one has ended.
+    /// Replaces the engine, and returns when the old engine has ended. The new engine gets the cookies of the old one.
     ///
-    /// - Parameter changed: called before the new engine is visible; it must not wait.
+    /// - Parameters:
+    ///   - cancelling: whether the transfers of the old engine are cancelled.
+    ///   - changed: called under the lock when the new engine becomes visible; it must not wait.
     func reset(cancelling: Bool, changed: () -> Void) async {
-        let fresh = Session(options, makeClient: makeClient)
+        let newSession = Session(options, makeClient: makeClient)
         if let lines = try? cookieLines(), !lines.isEmpty {
-            try? fresh.engine.get().setCookies(lines)
+            try? newSession.engine.get().setCookies(lines)
         }
         let (old, isSuspended) = sessions.withLock { sessions in
             let old = sessions.current
             sessions.old.append(old)
-            sessions.current = fresh
+            sessions.current = newSession
             changed()
             return (old, sessions.isSuspended)
         }
         if isSuspended {
-            try? fresh.engine.get().setSuspended(true)
+            try? newSession.engine.get().setSuspended(true)
         }
         if cancelling, let engine = try? old.engine.get() {
             for transfer in engine.transfers() {
@@ -135,8 +145,8 @@ final class EngineTransport: Transport {
         sessions.withLock { sessions in sessions.old.removeAll { $0 === old } }
     }
 
-    /// Returns the current engine and those before a reset. Their numbers are distinct, so a transfer is known to one
-    /// only.
+    /// Returns the current engine and those that a reset has replaced. Transfer numbers are unique among them, so an
+    /// operation on a transfer can be sent to all engines.
     private func engines(_ change: (inout Sessions) -> Void = { _ in }) -> [Engine] {
         sessions.withLock { sessions in
             change(&sessions)
@@ -172,7 +182,7 @@ extension EngineTransport: TransferControl {
 
     func resume(_ id: UInt64) {
         for engine in engines() {
-            engine.resume(id, from: .NC_REST_PAUSED)
+            engine.resume(id, from: .NC_PAUSE_EXPLICIT)
         }
     }
 
@@ -184,7 +194,7 @@ extension EngineTransport: TransferControl {
         try engine.get().setTrust(policy)
     }
 
-    func jarCookies() throws(NetError) -> any JarCookies {
+    func cookieSnapshot() throws(NetError) -> any CookieSnapshot {
         try engine.get().snapshotCookies()
     }
 

@@ -1,48 +1,57 @@
 internal import CNetCore
 
-/// Checks JSON while it arrives. It takes pieces and gives one result; its memory depends only on the depth of the
+/// Checks a JSON text while it arrives piece by piece. The memory that the check needs depends only on the depth of the
 /// text.
 ///
 ///     let check = try JSONCheck(JSONExpectation(["id": .integer]))
 ///     for piece in pieces { try check.feed(piece) }
 ///     try check.finish()
 ///
-/// Result and messages do not depend on the pieces. Thread-safe, and meant for one thread at a time.
-@safe public final class JSONCheck: Sendable {
+/// The result and the messages do not depend on how the text is divided into pieces. Thread-safe, but pieces must be
+/// fed in order.
+@safe package final class JSONCheck: Sendable {
     private let allowsEmptyBody: Bool
     // Whether only white space has arrived.
     private let isBlank: Lock<Bool>
-    // SAFETY: include/netcore/json.h: a check is for one thread at a time, which the lock ensures; this is its owner.
+    // SAFETY: include/netcore/json.h: a check is confined to one thread at a time, which the lock ensures. This object
+    // is the only owner.
     private nonisolated(unsafe) let raw: OpaquePointer
 
-    /// Starts a check.
+    /// Creates a check.
     ///
-    /// - Throws: ``NetError/Code/badShape``, and ``NetError/Code/usage`` for limits out of range.
-    public init(_ expectation: JSONExpectation = JSONExpectation()) throws(NetError) {
-        var made: OpaquePointer?
+    /// - Throws: ``NetError/Code/badShape`` for an invalid shape, and ``NetError/Code/usage`` for limits out of range.
+    package init(_ expectation: JSONExpectation = JSONExpectation()) throws(NetError) {
+        var created: OpaquePointer?
         var error = nc_error()
         var rules = expectation.rules.cValue
         var matching = expectation.matching
         let status: nc_status
-        if let shape = expectation.shape {
+        if let schema = expectation.schema {
+            guard expectation.shape == nil else {
+                throw NetError(.usage, "an expectation has both a shape and a schema")
+            }
+            status = unsafe try schema.withCompiled { compiled in
+                unsafe nc_json_new_with_schema(&created, compiled, nil, &rules, &error)
+            }
+        } else if let shape = expectation.shape {
             status = unsafe try shape.withCompiled { compiled in
-                unsafe nc_json_new_matching(&made, compiled, &matching, &rules, &error)
+                unsafe nc_json_new_matching(&created, compiled, &matching, &rules, &error)
             }
         } else {
-            status = unsafe nc_json_new(&made, &rules, &error)
+            status = unsafe nc_json_new(&created, &rules, &error)
         }
-        guard status == .NC_OK, let made = unsafe made else {
+        guard status == .NC_OK, let created = unsafe created else {
             throw NetError(error)
         }
-        unsafe raw = made
+        unsafe raw = created
         isBlank = Lock(true)
         allowsEmptyBody = expectation.allowsEmptyBody
     }
 
-    /// Creates the check that a request requires for a response with this head, or `nil` if it requires none.
+    /// Creates the check that a request requires for a response with this head, or returns `nil` if none is required.
     ///
-    /// For transports other than the engine.
-    public convenience init?(for request: Request<Bytes>, status: Int, headers: Headers) throws(NetError) {
+    /// Transports other than the engine use this.
+    package convenience init?(for request: Request<Bytes>, status: Int, headers: Headers) throws(NetError) {
         guard let expectation = request.expectation, request.method != .head,
             request.acceptedStatuses?.contains(status) ?? true,
             MediaTypes.accept(headers["Content-Type"], request.acceptedTypes ?? MediaTypes.json)
@@ -56,9 +65,9 @@ internal import CNetCore
 
     /// Checks the next piece.
     ///
-    /// - Throws: ``NetError/Code/badJSON`` or ``NetError/Code/shapeMismatch`` with ``NetError/jsonFaults`` at the first
-    ///   invalid byte, and again for each later call.
-    public func feed(_ piece: Bytes) throws(NetError) {
+    /// - Throws: ``NetError/Code/badJSON`` or ``NetError/Code/shapeMismatch``, with ``NetError/jsonFaults``, as soon as
+    ///   the text cannot be accepted. Each later call throws the same error.
+    package func feed(_ piece: Bytes) throws(NetError) {
         let error = unsafe piece.withSlice { slice in
             isBlank.withLock { isBlank in
                 var error = nc_error()
@@ -73,8 +82,8 @@ internal import CNetCore
 
     /// Ends the text.
     ///
-    /// Throws the same errors as ``feed(_:)``, also for a text that is incomplete.
-    public func finish() throws(NetError) {
+    /// - Throws: the same errors as ``feed(_:)``. An incomplete text is an error too.
+    package func finish() throws(NetError) {
         let error = isBlank.withLock { isBlank in
             if isBlank && allowsEmptyBody {
                 return NetError?.none
@@ -88,15 +97,18 @@ internal import CNetCore
     }
 
     /// The faults so far, in the order of the text.
-    public var faults: [JSONFault] {
-        isBlank.withLock { _ in faultsHere }
+    package var faults: [JSONFault] {
+        isBlank.withLock { _ in currentFaults }
     }
 
     private func failure(_ error: nc_error) -> NetError {
-        NetError(error, jsonFaults: faultsHere)
+        NetError(error, jsonFaults: currentFaults)
     }
 
-    private var faultsHere: [JSONFault] {
+    private var currentFaults: [JSONFault] {
+        if let fault = unsafe JSONFault(nc_json_schema_failure(raw)) {
+            return [fault]
+        }
         let count = unsafe nc_json_mismatch_count(raw)
         var faults = (0..<count).map { index in
             unsafe JSONFault(nc_json_mismatch_at(raw, index))
@@ -109,7 +121,7 @@ internal import CNetCore
 }
 
 extension JSONExpectation {
-    /// Checks a whole text.
+    /// Checks a whole JSON text.
     func check(_ bytes: Bytes) throws(NetError) {
         let check = try JSONCheck(self)
         try check.feed(bytes)
@@ -138,7 +150,7 @@ extension JSONFault {
             offset: Int(mismatch.offset), line: Int(mismatch.line), column: Int(mismatch.column))
     }
 
-    /// `nil` if there is no fault.
+    /// Creates the fault that a failure describes, or returns `nil` if it describes none.
     init?(_ failure: nc_json_failure) {
         guard failure.fault != .NC_JSON_FAULT_NONE else { return nil }
         let wanted = unsafe withUnsafeBytes(of: failure.wanted) { unsafe Self.text(in: $0) }
@@ -155,25 +167,26 @@ extension JSONFault {
 }
 
 extension Bytes {
-    /// Whether there is only JSON white space.
+    /// Whether the bytes are empty or only JSON white space.
     var isBlank: Bool {
         unsafe withSlice { unsafe $0.isBlank }
     }
 
-    /// The result of the body check while the bytes arrived; `nil` without a check, or if it failed.
-    private var proof: JSONExpectation? {
-        if case .received(let received) = storage { received.proof } else { nil }
+    /// The expectation that the body was checked against while it arrived. `nil` if it was not checked or does not meet
+    /// the expectation.
+    private var metExpectation: JSONExpectation? {
+        if case .received(let received) = storage { received.metExpectation } else { nil }
     }
 
-    /// Returns true if the bytes passed this check while they arrived, for any request.
-    func isProven(_ expectation: JSONExpectation) -> Bool { proof?.covers(expectation) ?? false }
+    /// Returns true if the bytes were checked while they arrived and are known to meet this expectation.
+    func isProven(_ expectation: JSONExpectation) -> Bool { metExpectation?.covers(expectation) ?? false }
 
-    /// Throws ``NetError/Code/badJSON`` unless the bytes are JSON. Bytes that were checked by the same rules while they
-    /// arrived are not checked again.
+    /// Throws ``NetError/Code/badJSON`` if the bytes are not valid JSON. Bytes that were checked with the same rules
+    /// while they arrived are not checked again.
     func proveJSON(_ rules: JSONRules = JSONRules()) throws(NetError) {
-        var wanted = JSONExpectation()
-        wanted.rules = rules
-        if isProven(wanted) {
+        var expectation = JSONExpectation()
+        expectation.rules = rules
+        if isProven(expectation) {
             return
         }
         var failure = nc_json_failure()
@@ -192,5 +205,12 @@ extension nc_slice {
         return unsafe UnsafeBufferPointer(start: data, count: length).allSatisfy {
             $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09
         }
+    }
+}
+
+extension Bytes {
+    /// Whether the bytes are a valid JSON text (RFC 8259).
+    var isJSON: Bool {
+        unsafe withSlice { unsafe nc_json_check($0, nil, nil, nil) } == .NC_OK
     }
 }

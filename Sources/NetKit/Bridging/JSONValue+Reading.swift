@@ -1,10 +1,10 @@
 internal import CNetCore
 
 extension JSONValue {
-    /// The largest depth of a tree: walking and freeing it recurse as deep.
+    /// The largest depth of a tree. Walking and freeing a tree recurse to its depth, so it must be bounded.
     private static let maxDepth = 512
 
-    /// Parses a JSON text in UTF-8, strictly.
+    /// Creates a value from a JSON text in UTF-8. The text must be strictly valid.
     ///
     /// - Throws: ``NetError/Code/badJSON`` with the position in ``NetError/jsonFaults``.
     public init(_ bytes: Bytes, rules: JSONRules = JSONRules()) throws(NetError) {
@@ -23,20 +23,21 @@ extension JSONValue {
         self = value
     }
 
-    /// Parses a JSON text, strictly.
+    /// Creates a value from a JSON text. The text must be strictly valid.
     public init(parsing text: String, rules: JSONRules = JSONRules()) throws(NetError) {
         try self.init(Bytes(Array(text.utf8)), rules: rules)
     }
 }
 
-/// Builds a tree from tokens; open containers are on a heap stack, not on the thread's.
+/// Builds a tree of values from tokens. The open containers are in an array, so that the depth does not use the
+/// thread's stack.
 private final class TreeBuilder {
-    private enum Open {
+    private enum Container {
         case array([JSONValue])
         case object([JSONValue.Member], name: String)
     }
 
-    private var stack: [Open] = []
+    private var stack: [Container] = []
     private(set) var value: JSONValue?
 
     func add(_ token: nc_json_token) {
@@ -54,7 +55,8 @@ private final class TreeBuilder {
     }
 
     private func add(_ value: JSONValue) {
-        // The element is taken off the stack, so that its array grows without a copy.
+        // The container is removed from the stack while it grows, so that its array has one reference and is not
+        // copied.
         switch stack.popLast() {
         case nil: self.value = value
         case .array(var elements):

@@ -1,24 +1,24 @@
 internal import CNetCore
-
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
 
-/// A store in the C core, closed with the last reference. Every call except `usage` waits for the disk.
+/// A cache store of the C core, which is closed when the last reference is released. Every call except `usage` waits
+/// for the disk.
 @safe final class OwnedStore: Sendable {
-    // SAFETY: include/netcore/store.h: a store is thread-safe, and closed after all calls: deinit runs after the last
-    // one.
+    // SAFETY: include/netcore/store.h: a store is thread-safe and must be closed after all calls have ended. deinit
+    // runs after the last call.
     private nonisolated(unsafe) let raw: OpaquePointer
 
     /// Opens the directory.
     init(_ settings: DiskCacheStore.Settings) throws(NetError) {
-        var made: OpaquePointer?
+        var created: OpaquePointer?
         var error = nc_error()
-        let status = try unsafe settings.withOptions { options in unsafe nc_store_new(&made, &options, &error) }
-        guard status == .NC_OK, let made = unsafe made else { throw NetError(error) }
-        unsafe raw = made
+        let status = try unsafe settings.withOptions { options in unsafe nc_store_new(&created, &options, &error) }
+        guard status == .NC_OK, let created = unsafe created else { throw NetError(error) }
+        unsafe raw = created
     }
 
     deinit {
@@ -46,7 +46,7 @@ import Foundation
     func put(_ entry: CacheEntry, for key: CacheKey) throws(NetError) {
         let tags = entry.tags.sorted().joined(separator: "\0")
         if entry.tags.contains(where: { $0.utf8.contains(0) }) {
-            throw NetError(.usage, "a tag holds a NUL")
+            throw NetError(.usage, "a cache tag contains a NUL byte")
         }
         var error = nc_error()
         var draft = unsafe nc_store_draft()
@@ -76,32 +76,25 @@ import Foundation
         } != 0
     }
 
-    func removeAll(tagged tag: String) throws(NetError) -> Int {
-        if tag.isEmpty {
-            return 0
-        }
-        return try count { removed, error in
-            unsafe tag.withSlice { unsafe nc_store_remove_tag(&removed, raw, $0, &error) }
+    func removeAll(_ selection: CacheSelection) throws(NetError) -> Int {
+        switch selection {
+        case .all: return try count { removed, error in unsafe nc_store_remove_all(&removed, raw, &error) }
+        case .tagged(""), .host(""): return 0
+        case .tagged(let tag):
+            return try count { removed, error in
+                unsafe tag.withSlice { unsafe nc_store_remove_tag(&removed, raw, $0, &error) }
+            }
+        case .host(let host):
+            let count = try removeAll(withExactHost: host)
+            guard let canonical = host.canonicalHost, canonical != host else { return count }
+            return count + (try removeAll(withExactHost: canonical))
         }
     }
 
-    func removeAll(from host: String) throws(NetError) -> Int {
-        if host.isEmpty {
-            return 0
-        }
-        let written = try removeAll(fromWritten: host)
-        guard let canonical = host.canonicalHost, canonical != host else { return written }
-        return written + (try removeAll(fromWritten: canonical))
-    }
-
-    private func removeAll(fromWritten host: String) throws(NetError) -> Int {
+    private func removeAll(withExactHost host: String) throws(NetError) -> Int {
         try count { removed, error in
             unsafe host.withSlice { unsafe nc_store_remove_host(&removed, raw, $0, &error) }
         }
-    }
-
-    func removeAll() throws(NetError) -> Int {
-        try count { removed, error in unsafe nc_store_remove_all(&removed, raw, &error) }
     }
 
     private func count(_ remove: (inout UInt64, inout nc_error) -> nc_status) throws(NetError) -> Int {
@@ -143,7 +136,7 @@ import Foundation
     }
 }
 
-/// NC_STORE_FOREVER, a macro that Swift does not import.
+/// The value of the macro NC_STORE_FOREVER, which Swift does not import.
 private let forever = UInt64.max
 
 /// The entries that were listed so far.
@@ -163,7 +156,7 @@ extension CacheEntry {
             created: Date(timeIntervalSince1970: Double(unsafe entry.created_at_ms) / 1000))
     }
 
-    /// To the core 0 is no lifetime, so a lifetime of zero becomes a millisecond.
+    /// The lifetime in milliseconds. The core does not accept 0, so a lifetime of zero becomes one millisecond.
     fileprivate var lifetimeMilliseconds: UInt64 {
         guard let lifetime else { return forever }
         let milliseconds = lifetime / .milliseconds(1)
@@ -172,10 +165,10 @@ extension CacheEntry {
 }
 
 extension Date {
-    /// Milliseconds since 1970; to the core 0 is no time.
+    /// The milliseconds since 1970. In the core, 0 stands for "no time", so 0 becomes 1.
     fileprivate var milliseconds: Int64 {
-        // Rounded down: half a millisecond ahead of the clock would be in the future, and the entry useless. A time
-        // from whole milliseconds may be slightly below them.
+        // The value is rounded down, because an entry whose time is in the future would not be used. 0.001 is added
+        // because a date that was created from whole milliseconds may be slightly less.
         let milliseconds = Int64(moment: timeIntervalSince1970 * 1000 + 0.001)
         return milliseconds == 0 ? 1 : milliseconds
     }
@@ -194,4 +187,30 @@ private func listed(_ context: UnsafeMutableRawPointer?, _ entry: UnsafePointer<
     let description = unsafe found.key.withSpan { span in [UInt8](copying: span) }
     lines.all.append((description, unsafe CacheEntry(found), Int(clamping: unsafe found.body_bytes)))
     return true
+}
+
+/// The content of a store's file in memory. The body is a part of it and is not copied.
+@safe private final class StoredBody: ByteStorage {
+    // SAFETY: the buffer is filled in init, never changed after that, and freed only by deinit.
+    private nonisolated(unsafe) var buffer: nc_buf
+    private nonisolated(unsafe) var body: nc_slice
+
+    /// - Parameter fill: reads the file into the buffer and returns the slice that is the body.
+    init(_ fill: (inout nc_buf) -> nc_slice) {
+        unsafe buffer = nc_buf_init(Int.max / 2)
+        unsafe body = nc_slice()
+        unsafe body = fill(&buffer)
+    }
+
+    deinit {
+        unsafe nc_buf_deinit(&buffer)
+    }
+
+    var bodyCount: Int { unsafe body.length }
+
+    func withBody<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try unsafe self.body.withSpan(body)
+    }
 }

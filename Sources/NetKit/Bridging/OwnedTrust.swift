@@ -1,28 +1,33 @@
 internal import CNetCore
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 
-/// A trust policy in the C core, released with the last reference.
+/// A trust policy of the C core, which is released with the last reference to this object.
 @safe final class OwnedTrust: Sendable {
     // SAFETY: include/netcore/trust.h: a policy is immutable and thread-safe, and deinit releases this one reference.
     private nonisolated(unsafe) let owned: OpaquePointer
 
-    /// Creates the policy. Throws for anything malformed.
+    /// Creates the policy. Throws an error if a part of it is malformed.
     init(_ policy: TrustPolicy) throws(NetError) {
         try policy.checkTexts()
-        var made: OpaquePointer?
+        var created: OpaquePointer?
         var error = nc_error()
-        let status = unsafe policy.withOptions { options in unsafe nc_trust_new(&made, &options, &error) }
-        guard status == .NC_OK, let made = unsafe made else { throw NetError(error) }
-        unsafe owned = made
+        let status = unsafe policy.withOptions { options in unsafe nc_trust_new(&created, &options, &error) }
+        guard status == .NC_OK, let created = unsafe created else { throw NetError(error) }
+        unsafe owned = created
     }
 
     deinit {
         unsafe nc_trust_release(owned)
     }
 
-    /// The policy, for the length of a call during this object's lifetime.
+    /// The C policy. It is valid as long as this object exists.
     var raw: OpaquePointer { unsafe owned }
 
-    /// The policy's weaknesses that are no errors.
+    /// The weaknesses of the policy that are not errors.
     var warnings: [String] {
         (0..<(unsafe nc_trust_warning_count(owned))).map { index in
             unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 400) { line in
@@ -34,46 +39,47 @@ internal import CNetCore
     }
 }
 
-/// The last policies of requests: reading certificates takes longer than sending a request.
-final class TrustShelf: Sendable {
-    private static let room = 8
+/// A cache of the trust policies that requests used last. Creating a policy reads certificates, which takes longer than
+/// sending a request.
+final class TrustCache: Sendable {
+    private static let capacity = 8
 
-    private let kept = Lock<[(policy: TrustPolicy, trust: OwnedTrust)]>([])
+    private let policies = Lock<[(policy: TrustPolicy, trust: OwnedTrust)]>([])
     private let fallback = Lock<OwnedTrust?>(nil)
 
-    /// Sets the policy of requests without their own.
+    /// Sets the policy of requests that set none.
     func setDefault(_ policy: TrustPolicy) throws(NetError) {
-        let made = try OwnedTrust(policy)
-        fallback.withLock { $0 = made }
+        let created = try OwnedTrust(policy)
+        fallback.withLock { $0 = created }
     }
 
-    /// The policy of requests without their own; `nil` stands for the engine's own.
+    /// The policy of requests that set none. If `nil`, the policy with which the engine was created applies.
     var defaultTrust: OwnedTrust? { fallback.withLock { $0 } }
 
-    /// Returns the policy in the core's form.
+    /// Returns the C policy for a policy, from the cache if possible.
     func trust(for policy: TrustPolicy) throws(NetError) -> OwnedTrust {
-        if let found = kept.withLock({ $0.first { $0.policy.isWritten(as: policy) }?.trust }) {
+        if let found = policies.withLock({ $0.first { $0.policy.isWritten(as: policy) }?.trust }) {
             return found
         }
-        let made = try OwnedTrust(policy)
-        kept.withLock { kept in
-            kept.insert((policy, made), at: 0)
-            if kept.count > Self.room {
-                kept.removeLast()
+        let created = try OwnedTrust(policy)
+        policies.withLock { policies in
+            policies.insert((policy, created), at: 0)
+            if policies.count > Self.capacity {
+                policies.removeLast()
             }
         }
-        return made
+        return created
     }
 }
 
 extension TrustPolicy {
-    /// Returns true if both are equal byte by byte: Swift treats the two normalizations of "é" as equal, but they are
-    /// two files, and two pass phrases.
+    /// Returns true if both are equal and their paths and pass phrases have the same bytes. Swift treats the
+    /// precomposed and decomposed forms of "é" as equal, but they name different files and are different pass phrases.
     func isWritten(as other: TrustPolicy) -> Bool {
-        self == other && zip(spelledTexts, other.spelledTexts).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+        self == other && zip(textsToCompare, other.textsToCompare).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
     }
 
-    private var spelledTexts: [String] {
+    private var textsToCompare: [String] {
         var texts = [revocationLists ?? "", identity?.password ?? ""]
         if case .file(let path) = roots {
             texts.append(path)
@@ -84,10 +90,11 @@ extension TrustPolicy {
         return texts
     }
 
-    /// Returns the policy's weaknesses that are no errors, such as a rule without a backup pin: one line each.
+    /// Returns the weaknesses of the policy that are not errors, such as a rule without a backup pin. Each is one line
+    /// of text.
     ///
-    /// - Throws: `badPin`, or `usage`, for a malformed policy.
-    public func warnings() throws(NetError) -> [String] {
+    /// - Throws: `badPin` or `usage` for a malformed policy.
+    package func warnings() throws(NetError) -> [String] {
         try OwnedTrust(self).warnings
     }
 
@@ -96,48 +103,51 @@ extension TrustPolicy {
         _ = try OwnedTrust(self)
     }
 
-    /// The core treats an empty text as none.
+    /// Throws an error for empty texts and for numbers out of range. The core would treat an empty text as if it were
+    /// not set.
     fileprivate func checkTexts() throws(NetError) {
         if roots == .file("") || roots == .pem([]) {
-            throw NetError(.tlsRoots, "the trusted authorities are named by an empty path or text", offset: 0)
+            throw NetError(
+                .tlsRoots, "the path or PEM text of the trusted roots is empty (TrustPolicy.roots)", offset: 0)
         }
         if let identity, identity.isEmpty {
-            throw NetError(.tlsIdentity, "the client certificate is named by an empty path or text", offset: 0)
+            throw NetError(
+                .tlsIdentity, "the path or text of the client certificate is empty (TrustPolicy.identity)", offset: 0)
         }
         if [revocationLists, ciphers, cipherSuites].contains("") {
-            throw NetError(.usage, "a path or a list of the trust policy is empty")
+            throw NetError(.usage, "revocationLists, ciphers or cipherSuites of the trust policy is an empty string")
         }
         if let maximumChainLength, UInt32(exactly: maximumChainLength) ?? 0 == 0 {
-            throw NetError(.usage, "a chain of \(maximumChainLength) certificates at most is none")
-        }
-        for rule in rules where rule.minimumPins < 1 || rule.minimumPins > Int(NC_TRUST_MAX_PINS) {
-            throw NetError(.badPin, "the rule for '\(rule.hosts)' asks for \(rule.minimumPins) pins")
+            throw NetError(.usage, "maximumChainLength must be at least 1, not \(maximumChainLength)")
         }
     }
 
-    /// Calls `make` with the core's form of the policy, which is valid during the call.
+    /// Calls `make` with the C value of the policy, which is valid during the call.
     fileprivate func withOptions(_ make: (inout nc_trust_options) -> nc_status) -> nc_status {
         var arena = TrustArena()
-        let texts = place(in: &arena)
-        let rules = RuleTexts(self.rules, in: &arena)
+        let texts = appendTexts(in: &arena)
+        let rules = PinRuleArena(self.rules, in: &arena)
         return unsafe arena.withSlices { slice in
             var options = unsafe nc_trust_options()
             unsafe fill(&options, texts.map { unsafe slice($0) })
             return unsafe rules.withRules(slice) { list in
                 unsafe options.rules = list.baseAddress.map { unsafe UnsafePointer($0) }
                 unsafe options.rule_count = list.count
-                return unsafe settle(&options, make)
+                return unsafe createWithReferences(&options, make)
             }
         }
     }
 
-    /// Passes on the references that the policy's release drops; if no policy is created, they are released here.
-    private func settle(_ options: inout nc_trust_options, _ make: (inout nc_trust_options) -> nc_status) -> nc_status {
+    /// Calls `make` with retained references to the observer and the pass phrase. The C policy releases them with
+    /// itself. If no policy is created, they are released here.
+    private func createWithReferences(_ options: inout nc_trust_options, _ make: (inout nc_trust_options) -> nc_status)
+        -> nc_status
+    {
         if let observer {
             unsafe options.observer = observer.cValue(allowsOverride: allowsOverride)
         }
         if let phrase = identity?.passPhrase {
-            unsafe options.identity_pass_phrase = askPassPhrase
+            unsafe options.identity_pass_phrase = requestPassPhrase
             unsafe options.identity_ctx = Unmanaged.passRetained(phrase).toOpaque()
             unsafe options.identity_release = releasePassPhrase
         }
@@ -149,15 +159,15 @@ extension TrustPolicy {
         return status
     }
 
-    private func place(in arena: inout TrustArena) -> [TrustArena.Place] {
-        var authorities: [TrustArena.Place] = [0..<0, 0..<0]
+    private func appendTexts(in arena: inout TrustArena) -> [TrustArena.TextRange] {
+        var authorities: [TrustArena.TextRange] = [0..<0, 0..<0]
         switch roots {
         case .file(let path): authorities[0] = arena.put(path)
         case .pem(let pem): authorities[1] = arena.put(pem)
         case .system, .pinned: break
         }
         let lists = [revocationLists, ciphers, cipherSuites].map { arena.put($0) }
-        return authorities + lists + (identity?.place(in: &arena) ?? Array(repeating: 0..<0, count: 5))
+        return authorities + lists + (identity?.appendTexts(in: &arena) ?? Array(repeating: 0..<0, count: 5))
     }
 
     private func fill(_ options: inout nc_trust_options, _ texts: [nc_slice]) {
@@ -201,26 +211,27 @@ extension ClientIdentity {
         }
     }
 
-    /// Adds certificate and key, as files or as texts, and the password.
-    fileprivate func place(in arena: inout TrustArena) -> [TrustArena.Place] {
-        var places: [TrustArena.Place] = Array(repeating: 0..<0, count: 5)
+    /// Adds the paths or texts of the certificate and the key, and the password. Returns their ranges in the order of
+    /// the C options.
+    fileprivate func appendTexts(in arena: inout TrustArena) -> [TrustArena.TextRange] {
+        var ranges: [TrustArena.TextRange] = Array(repeating: 0..<0, count: 5)
         switch source {
         case .files(let certificate, let key):
-            places[0] = arena.put(certificate)
-            places[1] = arena.put(key)
+            ranges[0] = arena.put(certificate)
+            ranges[1] = arena.put(key)
         case .texts(let certificate, let key):
-            places[2] = arena.put(certificate)
-            places[3] = arena.put(key)
+            ranges[2] = arena.put(certificate)
+            ranges[3] = arena.put(key)
         }
-        places[4] = arena.put(password)
-        return places
+        ranges[4] = arena.put(password)
+        return ranges
     }
 }
 
-// SAFETY: include/netcore/trust.h: the pass phrase is requested on a worker thread while the policy lives, and released
-// once with it.
+// SAFETY: include/netcore/trust.h: the pass phrase is requested on a worker thread while the policy exists, and its
+// context is released once, with the policy.
 
-private func askPassPhrase(
+private func requestPassPhrase(
     _ context: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int
 ) -> Int {
     guard let context = unsafe context else { return 0 }
@@ -238,4 +249,38 @@ private func askPassPhrase(
 private func releasePassPhrase(_ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     unsafe Unmanaged<ClientIdentity.PassPhrase>.fromOpaque(context).release()
+}
+
+extension TrustPolicy {
+    /// Evaluates a certificate chain as a handshake at the given time would, but without network access, observer and
+    /// OCSP.
+    ///
+    /// The files of authorities and revocation lists are read. If the chain cannot be read, the result is a refusal.
+    /// - Parameters:
+    ///   - chain: the certificates that a server sends, leaf first, as PEM text or as a sequence of DER certificates.
+    ///   - host: the host of the URL, a name or an address.
+    ///   - port: the port of the URL, 1 to 65535.
+    ///   - date: the time of the handshake.
+    package func evaluate(
+        chain: [UInt8], host: String, port: Int = 443, at date: Date = Date()
+    ) throws(NetError) -> TrustResult {
+        let trust = try OwnedTrust(self)
+        guard let number = UInt16(exactly: port), number > 0 else {
+            throw NetError(.usage, "\(port) is not a port number from 1 to 65535")
+        }
+        // A date that is out of range is limited to a time at which no certificate is valid.
+        let seconds = Int64(moment: date.timeIntervalSince1970)
+        var error = nc_error()
+        var trustResult = nc_trust_result()
+        let status = unsafe Bytes(chain).withSlice { chain in
+            unsafe host.withSlice { host in
+                var input = unsafe nc_trust_question(chain: chain, host: host, port: number, at_s: seconds)
+                return unsafe nc_trust_evaluate(&trustResult, trust.raw, &input, &error)
+            }
+        }
+        if status != .NC_OK {
+            throw NetError(error)
+        }
+        return unsafe TrustResult(&trustResult)
+    }
 }

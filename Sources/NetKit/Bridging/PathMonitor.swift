@@ -1,11 +1,12 @@
 internal import CNetCore
 internal import Dispatch
 
-/// The system's state of the route to the internet, or to one host.
+/// Monitors the route to the internet, or to one host, with the C core.
 @safe final class PathMonitor: PathSource {
-    /// A monitor of the core, released with this object.
-    @safe private final class Grip: Sendable {
-        // SAFETY: include/netcore/path.h: a monitor is thread-safe and stays valid until its one release, in deinit.
+    /// A monitor of the C core, which is released with this object.
+    @safe private final class MonitorHandle: Sendable {
+        // SAFETY: include/netcore/path.h: a monitor is thread-safe and stays valid until it is released, which happens
+        // once, in deinit.
         nonisolated(unsafe) let raw: OpaquePointer
 
         init(takingOwnershipOf raw: OpaquePointer) {
@@ -18,86 +19,87 @@ internal import Dispatch
     }
 
     private let host: String
-    private let grip = Lock<Grip?>(nil)
-    private let problem = Lock<NetError?>(nil)
+    private let monitorHandle = Lock<MonitorHandle?>(nil)
+    private let startFailure = Lock<NetError?>(nil)
 
-    /// - Parameter host: the host; empty stands for the internet.
+    /// - Parameter host: the host to monitor. If empty, the route to the internet is monitored.
     init(host: String) {
         self.host = host
     }
 
-    /// The reason why the system reports nothing; `nil` if it does.
-    var failure: NetError? { problem.withLock { $0 } }
+    /// The reason why the system reports no state; `nil` if it does.
+    var failure: NetError? { startFailure.withLock { $0 } }
 
-    func start(_ tell: @escaping @Sendable (PathState) -> Void) {
+    func start(_ report: @escaping @Sendable (PathState) -> Void) {
         do throws(NetError) {
-            let sink = PathSink(tell)
-            let made = try open(sink)
-            grip.withLock { $0 = made }
-            // The thread has started, and reports the first state immediately.
+            let sink = PathSink(report)
+            let created = try open(sink)
+            monitorHandle.withLock { $0 = created }
+            // The monitor's thread has started and reports the first state immediately, so this wait is short.
             sink.waitForFirst()
         } catch {
-            problem.withLock { $0 = error }
-            tell(PathState(.unknown))
+            startFailure.withLock { $0 = error }
+            report(PathState(.unknown))
         }
     }
 
-    private func open(_ sink: PathSink) throws(NetError) -> Grip {
+    private func open(_ sink: PathSink) throws(NetError) -> MonitorHandle {
         var error = nc_error()
-        var made: OpaquePointer?
-        let kept = unsafe Unmanaged.passRetained(sink)
+        var created: OpaquePointer?
+        let retained = unsafe Unmanaged.passRetained(sink)
         let status = unsafe host.withSlice { host in
             var options = unsafe nc_path_options()
             unsafe options.host = host
-            unsafe options.ctx = kept.toOpaque()
+            unsafe options.ctx = retained.toOpaque()
             unsafe options.on_change = pathChanged
             unsafe options.on_end = pathEnded
-            return unsafe nc_path_new(&made, &options, &error)
+            return unsafe nc_path_new(&created, &options, &error)
         }
-        guard status == .NC_OK, let made = unsafe made else {
-            unsafe kept.release()
+        guard status == .NC_OK, let created = unsafe created else {
+            unsafe retained.release()
             throw NetError(error)
         }
-        return unsafe Grip(takingOwnershipOf: made)
+        return unsafe MonitorHandle(takingOwnershipOf: created)
     }
 
     func stop() {
-        let released = grip.withLock { grip in
-            defer { grip = nil }
-            return grip
+        let released = monitorHandle.withLock { monitorHandle in
+            defer { monitorHandle = nil }
+            return monitorHandle
         }
-        // Outside the lock: no call of the core while a lock is held.
+        // The handle is released outside the lock, because that calls the core.
         withExtendedLifetime(released) {}
     }
 
-    /// Runs on a separate thread: the system's resolver may take long.
+    /// Returns the current state of the path to a host. It runs on a separate thread, because the system's resolver may
+    /// take long.
     func state(of host: String) async -> PathState {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "netkit.path").async {
-                continuation.resume(returning: Self.look(host))
+                continuation.resume(returning: Self.lookUp(host))
             }
         }
     }
 
-    private static func look(_ host: String) -> PathState {
+    private static func lookUp(_ host: String) -> PathState {
         var error = nc_error()
         var state = nc_path_state()
-        let status = unsafe host.withSlice { unsafe nc_path_look(&state, $0, &error) }
+        let status = unsafe host.withSlice { unsafe nc_path_lookup(&state, $0, &error) }
         return status == .NC_OK ? PathState(state) : PathState(.unknown)
     }
 }
 
-/// The receiver of the core's thread; the core keeps it until its last report.
+/// Receives the reports of the core's monitor thread. The core references it until the last report.
 private final class PathSink: Sendable {
-    private let tell: @Sendable (PathState) -> Void
+    private let report: @Sendable (PathState) -> Void
     private let first = DispatchSemaphore(value: 0)
 
-    init(_ tell: @escaping @Sendable (PathState) -> Void) {
-        self.tell = tell
+    init(_ report: @escaping @Sendable (PathState) -> Void) {
+        self.report = report
     }
 
     func changed(_ state: PathState) {
-        tell(state)
+        report(state)
         first.signal()
     }
 

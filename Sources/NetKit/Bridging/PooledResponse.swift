@@ -1,16 +1,17 @@
 internal import CNetCore
 
-/// A finished response in the C core's pooled memory, which is returned with the last value that uses it.
+/// A complete response in pooled memory of the C core. The memory returns to the pool when the last value that uses it
+/// is released.
 @safe final class PooledResponse: ResponseStorage {
-    // SAFETY: include/netcore/response.h: a response is immutable from on_done on, every getter and the release are
-    // thread-safe, and the results of getters are borrowed from the response, which lives as long as this object.
+    // SAFETY: include/netcore/response.h: after on_done, a response is immutable, and all getters and the release are
+    // thread-safe. The results of getters are borrowed from the response, which lives as long as this object.
     private nonisolated(unsafe) let raw: OpaquePointer
-    private let expected: KeptExpectation?
+    private let expected: ExpectationStorage?
 
-    /// Retains a borrowed response.
+    /// Retains a response that the core lends to a callback.
     ///
-    /// - Parameter expected: the check of the body that the request required.
-    init(retaining borrowed: OpaquePointer, expected: KeptExpectation? = nil) {
+    /// - Parameter expected: the JSON expectation of the request, if it has one.
+    init(retaining borrowed: OpaquePointer, expected: ExpectationStorage? = nil) {
         unsafe raw = unsafe nc_response_retain(borrowed)
         self.expected = expected
     }
@@ -30,12 +31,12 @@ internal import CNetCore
 
     var url: String { unsafe nc_response_url(raw).text }
 
-    var proof: JSONExpectation? {
+    var metExpectation: JSONExpectation? {
         guard let expected else { return nil }
-        let isProven =
+        let meetsExpectation =
             unsafe nc_response_was_checked(raw) && nc_response_json_failure(raw).fault == .NC_JSON_FAULT_NONE
             && nc_response_mismatch_count(raw) == 0
-        return isProven ? expected.value : nil
+        return meetsExpectation ? expected.value : nil
     }
 
     var bodyCount: Int { unsafe nc_response_body(raw).length }
@@ -49,7 +50,12 @@ internal import CNetCore
     var headerCount: Int { unsafe nc_response_header_count(raw) }
 
     func headerField(at index: Int) -> Headers.Field {
-        unsafe Headers.Field(nc_response_header_at(raw, index))
+        unsafe Headers.Field(headerSlices(at: index))
+    }
+
+    /// Returns the field in the memory of the response.
+    func headerSlices(at index: Int) -> nc_header {
+        unsafe nc_response_header_at(raw, index)
     }
 
     func headerContent(named name: String) -> ByteText? {
@@ -72,10 +78,10 @@ internal import CNetCore
 
     var isCloseDelimited: Bool { unsafe nc_response_is_close_delimited(raw) }
 
-    /// The evaluation result that refused the last hop's certificate.
-    var verdict: TrustVerdict? {
-        guard let verdict = unsafe nc_response_verdict(raw) else { return nil }
-        return unsafe TrustVerdict(verdict)
+    /// The evaluation result of the last hop's certificate, if it was refused.
+    var trustResult: TrustResult? {
+        guard let trustResult = unsafe nc_response_trust_result(raw) else { return nil }
+        return unsafe TrustResult(trustResult)
     }
 
     var hopCount: Int { unsafe nc_response_hop_count(raw) }
@@ -99,7 +105,7 @@ extension HTTPVersion {
 
 extension HopMetrics {
     init(_ hop: nc_hop_metrics) {
-        func moment(_ nanoseconds: UInt64) -> Duration? { nanoseconds == 0 ? nil : .nanoseconds(Int64(nanoseconds)) }
+        func time(_ nanoseconds: UInt64) -> Duration? { nanoseconds == 0 ? nil : .nanoseconds(Int64(nanoseconds)) }
         self.init()
         url = unsafe hop.url.text
         status = Int(unsafe hop.status)
@@ -108,13 +114,13 @@ extension HopMetrics {
         connectionsOpened = Int(unsafe hop.connections_opened)
         remoteAddress = unsafe withUnsafeBytes(of: hop.remote_address) { unsafe Self.text(in: $0) }
         remotePort = unsafe hop.remote_port
-        started = moment(unsafe hop.started_ns)
-        resolved = moment(unsafe hop.resolved_ns)
-        connected = moment(unsafe hop.connected_ns)
-        secured = moment(unsafe hop.secured_ns)
-        ready = moment(unsafe hop.ready_ns)
-        firstByte = moment(unsafe hop.first_byte_ns)
-        ended = moment(unsafe hop.ended_ns)
+        started = time(unsafe hop.started_ns)
+        resolved = time(unsafe hop.resolved_ns)
+        connected = time(unsafe hop.connected_ns)
+        secured = time(unsafe hop.secured_ns)
+        ready = time(unsafe hop.ready_ns)
+        firstByte = time(unsafe hop.first_byte_ns)
+        ended = time(unsafe hop.ended_ns)
         sentBytes = Int(unsafe hop.sent_bytes)
         headBytes = Int(unsafe hop.head_bytes)
         receivedBytes = Int(unsafe hop.received_bytes)
@@ -124,10 +130,69 @@ extension HopMetrics {
         tlsVersion = unsafe withUnsafeBytes(of: hop.tls_version) { unsafe Self.text(in: $0) }
         tlsCipher = unsafe withUnsafeBytes(of: hop.tls_cipher) { unsafe Self.text(in: $0) }
         tlsGroup = unsafe withUnsafeBytes(of: hop.tls_group) { unsafe Self.text(in: $0) }
+        quicVersion = unsafe hop.quic_version == 0 ? nil : Int(hop.quic_version)
+        usedEarlyData = unsafe hop.used_early_data
     }
 
-    /// Returns the text up to the NUL.
+    /// Returns the text up to the first NUL.
     private static func text(in bytes: UnsafeRawBufferPointer) -> String {
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}
+
+/// A pool of memory blocks for streamed bodies. Blocks are reused because the system must map and zero the pages of a
+/// new block, which takes as long as filling it.
+@safe final class BlockPool: Sendable {
+    /// The largest number of unused blocks in the pool (4 MiB).
+    private static let maxFree = 16
+
+    private let free = Lock<[Block]>([])
+
+    func take() -> Block {
+        free.withLock { $0.popLast() } ?? Block()
+    }
+
+    func give(_ block: Block) {
+        free.withLock { free in
+            if free.count < Self.maxFree {
+                free.append(block)
+            }
+        }
+    }
+}
+
+/// A block of memory of a fixed size.
+@safe final class Block: Sendable {
+    static let capacity = 256 << 10
+
+    // SAFETY: one owner writes the block before it passes it on. After that the block is only read, until it is
+    // returned to the pool.
+    nonisolated(unsafe) let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 64)
+
+    deinit {
+        unsafe bytes.deallocate()
+    }
+}
+
+/// Bytes in a block. The block returns to its pool when the last reader releases it.
+@safe final class BlockBytes: ByteStorage {
+    private let block: Block
+    private let pool: BlockPool
+    let bodyCount: Int
+
+    init(_ block: Block, count: Int, pool: BlockPool) {
+        self.block = block
+        self.pool = pool
+        bodyCount = count
+    }
+
+    deinit {
+        pool.give(block)
+    }
+
+    func withBody<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try unsafe body(Span(_bytes: RawSpan(_unsafeBytes: block.bytes[..<bodyCount])))
     }
 }

@@ -1,7 +1,8 @@
 internal import CNetCore
 
 extension QueryEncoding {
-    /// Larger than the text of a tree of NC_PARAMS_DEFAULT_MAX_BYTES, which may triple in size.
+    /// The limit of the encoded text. A tree has at most NC_PARAMS_DEFAULT_MAX_BYTES, and encoding may triple the size,
+    /// so the limit is never reached.
     private static let maxBytes = 256 << 20
 
     func encodedText(_ parameters: Parameters) throws(NetError) -> String {
@@ -18,23 +19,25 @@ extension QueryEncoding {
         return bytes
     }
 
-    private func withEncoded(_ parameters: Parameters, _ take: (nc_slice) -> Void) throws(NetError) {
+    private func withEncoded(_ parameters: Parameters, _ body: (nc_slice) -> Void) throws(NetError) {
+        try parameters.checkEncodable()
         var query = unsafe nc_buf_init(Self.maxBytes)
         defer { unsafe nc_buf_deinit(&query) }
         var error = nc_error()
         var options = unsafe coreOptions
         let status: nc_status = unsafe parameters.withTree { tree in
-            // The nodes need more memory than plain text, so one allocation usually suffices; too little is no error.
+            // The encoded text is usually smaller than the nodes of the tree, so this one allocation usually suffices.
+            // If it does not, the buffer grows.
             let reserved: nc_status = unsafe nc_buf_reserve(&query, tree.pointee.nodes.length)
             return reserved == .NC_OK ? unsafe nc_query_append(&query, tree, &options, &error) : reserved
         }
         if status != .NC_OK {
             throw NetError(status, error)
         }
-        unsafe take(nc_buf_slice(&query))
+        unsafe body(nc_buf_slice(&query))
     }
 
-    /// The core's options.
+    /// The C value of the encoding's options.
     var coreOptions: nc_query_options {
         let names = nc_flatten_options(
             arrays: arrays.coreValue, nested: nested == .dots ? .NC_NESTED_DOTS : .NC_NESTED_BRACKETS,
@@ -44,7 +47,7 @@ extension QueryEncoding {
             spaces: spaces == .plus ? .NC_SPACES_PLUS : .NC_SPACES_PERCENT, encode: nil, ctx: nil)
     }
 
-    /// Returns text percent-encoded as a name or value of a query, with this encoding's spaces.
+    /// Returns text percent-encoded for a name or a value of a query. Spaces are written as ``spaces`` selects.
     public func escape(_ text: String) -> String {
         text.escaped(spaces == .plus ? .NC_PERCENT_QUERY_PLUS : .NC_PERCENT_QUERY)
     }
@@ -62,19 +65,19 @@ extension QueryEncoding.ArrayStyle {
 }
 
 extension String {
-    /// Returns the text percent-encoded, written directly to the new string's memory.
+    /// Returns the text percent-encoded. It is written directly into the memory of the new string.
     fileprivate func escaped(_ style: nc_percent_style) -> String {
         unsafe withSlice { text in
-            // The room that NC_PERCENT_ROOM requires.
-            unsafe String(unsafeUninitializedCapacity: 3 * text.length + 32) { place in
-                guard let start = place.baseAddress else { return 0 }
+            // NC_PERCENT_ROOM defines the required capacity.
+            unsafe String(unsafeUninitializedCapacity: 3 * text.length + 32) { buffer in
+                guard let start = buffer.baseAddress else { return 0 }
                 return unsafe nc_percent_escape(start, text, style)
             }
         }
     }
 }
 
-/// Adds a query to a URL. With an empty one, only a trailing `?` is removed.
+/// Returns the URL with a query added. If the query is empty, only a trailing `?` of the URL is removed.
 func attachQuery(_ query: String, to url: String) throws(NetError) -> String {
     var joined = unsafe nc_buf_init(url.utf8.count + query.utf8.count + 1)
     defer { unsafe nc_buf_deinit(&joined) }
@@ -89,7 +92,8 @@ func attachQuery(_ query: String, to url: String) throws(NetError) -> String {
 }
 
 extension NetError {
-    /// Creates the core's error, or one with the status only if there is no message.
+    /// Creates the error of the core. If the core set no message for this status, the general text of the status is
+    /// used.
     fileprivate init(_ status: nc_status, _ error: nc_error) {
         if error.status == status {
             self.init(error)

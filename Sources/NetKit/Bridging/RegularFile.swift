@@ -1,3 +1,4 @@
+internal import Dispatch
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -6,19 +7,20 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A regular file, read from its beginning. Other kinds are refused: a FIFO without a writer would block the thread,
-/// even after the task was cancelled.
+/// A regular file that is read from an offset on. Other kinds of files are refused, because reading a FIFO without a
+/// writer would block the thread, even after the task is cancelled.
 struct RegularFile: ~Copyable {
-    /// Its length when it was opened.
+    /// The length of the file when it was opened.
     let byteCount: Int
     private let path: String
     private let descriptor: Int32
 
-    /// Throws ``NetError/Code/file``, or ``NetError/Code/usage`` for a path that the system would read as another
-    /// file's.
-    init(_ path: String) throws(NetError) {
+    /// Opens a file. Throws ``NetError/Code/file`` if that fails or it is not a regular file, and
+    /// ``NetError/Code/usage`` for a path with a NUL byte, which the system would treat as the end of the path, and for
+    /// an offset beyond the end of the file.
+    init(_ path: String, from offset: Int = 0) throws(NetError) {
         if path.utf8.contains(0) {
-            throw NetError(.usage, "the path of a file holds a NUL")
+            throw NetError(.usage, "the path of a file contains a NUL byte")
         }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 {
@@ -32,8 +34,12 @@ struct RegularFile: ~Copyable {
         if info.st_mode & S_IFMT != S_IFREG {
             close(descriptor)
             throw NetError(
-                .file, "'\(path)' is no regular file",
+                .file, "'\(path)' is not a regular file",
                 nativeCode: Int(info.st_mode & S_IFMT == S_IFDIR ? EISDIR : ESPIPE))
+        }
+        if offset > info.st_size || lseek(descriptor, off_t(offset), SEEK_SET) < 0 {
+            close(descriptor)
+            throw NetError(.usage, "the body begins at byte \(offset), but '\(path)' has only \(info.st_size)")
         }
         self.path = path
         self.descriptor = descriptor
@@ -44,7 +50,7 @@ struct RegularFile: ~Copyable {
         close(descriptor)
     }
 
-    /// Returns at most `capacity` bytes; none at the end.
+    /// Returns the next bytes, at most `capacity`. Returns no bytes at the end of the file.
     func read(upTo capacity: Int) throws(NetError) -> [UInt8] {
         while true {
             var count = 0
@@ -64,4 +70,33 @@ struct RegularFile: ~Copyable {
 
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     unsafe read(descriptor, buffer.baseAddress, buffer.count)
+}
+
+/// Reads whole files on a thread that may wait for the disk.
+enum SmallFile {
+    /// The largest file that is read, which is more than the size of any certificate or password file.
+    private static let maximumBytes = 16 << 20
+    private static let queue = DispatchQueue(label: "netkit.files")
+
+    /// Returns the contents of a file. Throws ``NetError/Code/file`` if it is not a regular file, cannot be read, or is
+    /// too large.
+    static func contents(of path: String) async throws(NetError) -> Bytes {
+        let read: Result<Bytes, NetError> = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: Result { () throws(NetError) in try readWhole(path) }) }
+        }
+        return try read.get()
+    }
+
+    private static func readWhole(_ path: String) throws(NetError) -> Bytes {
+        let file = try RegularFile(path)
+        var contents: [UInt8] = []
+        while file.byteCount <= maximumBytes, contents.count <= maximumBytes {
+            let piece = try file.read(upTo: 1 << 16)
+            if piece.isEmpty {
+                return Bytes(contents)
+            }
+            contents += piece
+        }
+        throw NetError(.file, "'\(path)' is larger than \(maximumBytes >> 20) MiB")
+    }
 }

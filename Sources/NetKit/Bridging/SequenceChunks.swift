@@ -1,5 +1,5 @@
-/// A streamed body from a sequence, for a stub or another transport.
-@safe final class SequenceChunks<Pieces: AsyncSequence & Sendable>: ChunkSource where Pieces.Element == Bytes {
+/// A streamed body whose bytes come from an asynchronous sequence, for a stub or another transport.
+@safe private final class SequenceChunks<Pieces: AsyncSequence & Sendable>: ChunkSource where Pieces.Element == Bytes {
     private struct State: Sendable {
         var isRead = false
         var isOver = false
@@ -9,12 +9,12 @@
     private let state: Lock<State>
     private let pieces: Pieces
     private let end: Response<Bytes>
-    // SAFETY: ChunkSource.next has one caller at a time, and only it uses this.
+    // SAFETY: only ChunkSource.next uses the iterator, and next has one caller at a time.
     private nonisolated(unsafe) var iterator: Pieces.AsyncIterator?
 
     /// - Parameters:
     ///   - end: the response without its body.
-    ///   - onRelease: called once, when no more is read.
+    ///   - onRelease: called once, when the body was read to its end or released.
     init(_ pieces: Pieces, end: Response<Bytes>, onRelease: (@Sendable () -> Void)? = nil) {
         state = Lock(State(onRelease: onRelease))
         self.pieces = pieces
@@ -67,10 +67,11 @@ extension ResponseStream {
     ///
     /// - Parameters:
     ///   - status: the status code, 100 to 999.
-    ///   - headers: the fields of the head.
-    ///   - url: the URL of the response; empty for none.
+    ///   - headers: the header fields.
+    ///   - url: the URL of the response, or an empty string if it has none.
     ///   - trailers: the trailer fields.
-    ///   - chunks: the body; an error that is no ``NetError`` becomes ``NetError/Code/receive``.
+    ///   - chunks: the body. If it throws an error that is not a ``NetError``, the reader gets
+    ///     ``NetError/Code/receive``.
     public init(
         status: Int, headers: Headers = [:], url: String = "", trailers: Headers = [:],
         chunks: some AsyncSequence<Bytes, some Error> & Sendable
@@ -86,11 +87,12 @@ extension ResponseStream {
     /// Creates a stream for another transport.
     ///
     /// - Parameters:
-    ///   - response: the response without its bytes; its trailers and the way its body ended are visible after the
-    ///     chunks.
+    ///   - response: the response without its bytes. Its trailers and ``Response/isCloseDelimited`` become visible
+    ///     after the last chunk.
     ///   - earlierHeads: the heads of the followed redirects, in order.
-    ///   - chunks: the body; an error that is no ``NetError`` becomes ``NetError/Code/receive``.
-    ///   - onRelease: called once, when no more is read: the body was read to its end, or released.
+    ///   - chunks: the body. If it throws an error that is not a ``NetError``, the reader gets
+    ///     ``NetError/Code/receive``.
+    ///   - onRelease: called once, when the body was read to its end or released.
     public init(
         _ response: Response<Bytes>, after earlierHeads: [ResponseHead] = [],
         chunks: some AsyncSequence<Bytes, some Error> & Sendable, onRelease: (@Sendable () -> Void)? = nil
@@ -104,16 +106,16 @@ extension ResponseStream {
             ),
             after: earlierHeads, hops: Array(response.metrics),
             source: SequenceChunks(chunks, end: end, onRelease: onRelease))
-        cacheNote = response.cacheNote
+        cacheAnnotation = response.cacheAnnotation
         cameByChallenge = response.cameByChallenge
     }
 
-    /// Creates a stream of one piece from a complete response.
+    /// Creates a stream from a complete response. The body is one chunk.
     package init(whole response: Response<Bytes>) {
         self.init(response)
     }
 
-    /// Creates a stream of one piece.
+    /// Creates a stream from a complete response. The body is one chunk.
     init(_ response: Response<Bytes>) {
         let pieces = AsyncStream<Bytes> { continuation in
             if !response.bytes.isEmpty {
@@ -123,4 +125,42 @@ extension ResponseStream {
         }
         self.init(response, chunks: pieces)
     }
+}
+
+/// A streamed body of which some chunks were read already. It delivers these chunks again, followed by the rest of the
+/// stream.
+final class ResumedChunks: ChunkSource {
+    private struct State: Sendable {
+        var chunks: ArraySlice<Bytes>
+        var isRead = false
+    }
+
+    private let state: Lock<State>
+    private let stream: ResponseStream
+
+    init(_ chunks: [Bytes], then stream: ResponseStream) {
+        state = Lock(State(chunks: chunks[...]))
+        self.stream = stream
+    }
+
+    func next() async throws(NetError) -> Bytes? {
+        if let chunk = state.withLock({ $0.chunks.popFirst() }) {
+            return chunk
+        }
+        return try await stream.source.next()
+    }
+
+    func abandon(isSuperseded: Bool) {
+        state.withLock { $0.chunks = [] }
+        stream.source.abandon(isSuperseded: isSuperseded)
+    }
+
+    func beginReading() -> Bool {
+        state.withLock { state in
+            defer { state.isRead = true }
+            return !state.isRead
+        }
+    }
+
+    var ending: Response<Bytes>? { stream.source.ending }
 }

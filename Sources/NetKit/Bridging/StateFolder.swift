@@ -7,18 +7,19 @@ internal import Darwin
 #endif
 internal import CNetCore
 
-/// An open directory of the library's own state. No other user can have placed a file in it, and every opened file
-/// belongs to this user: the core has the rule (`netcore/state_file.h`).
+/// An open directory with state files of NetKit. Files that another user could have written are refused, by the rules
+/// in `netcore/state_file.h`.
 final class StateFolder: Sendable {
-    /// The largest file that is read.
+    /// The size of the largest file that is read.
     static let maximumBytes = 1 << 30
 
     private let path: String
     private let descriptor: Int32
-    /// Whether others can create names in it, as in /tmp.
+    /// Whether other users can create files in the directory, as in /tmp.
     private let isShared: Bool
 
-    /// Throws ``NetError/Code/file`` if it cannot be opened, or if other users can write to it or own it.
+    /// Opens the directory. Throws ``NetError/Code/file`` if that fails, or if the owner or the permissions of the
+    /// directory break the rules.
     init(_ path: String) throws(NetError) {
         self.path = path
         var error = nc_error()
@@ -36,20 +37,21 @@ final class StateFolder: Sendable {
 
     deinit {
         guard descriptor >= 0 else { return }
-        // A child process that was forked meanwhile holds it too until it calls exec().
+        // close() alone may not unlock the directory, because a forked child process shares the lock until it calls
+        // exec().
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// Locks the directory for one owner, among all processes and within this one. The lock ends with this object or
-    /// its process, after any kind of exit, and leaves no file.
+    /// Locks the directory exclusively, against other processes and against other objects in this process. The lock
+    /// ends when this object is deallocated or the process ends, even by a crash. There is no lock file.
     ///
-    /// - Throws: ``NetError/Code/file``, immediately, if another owner has the lock.
+    /// - Throws: ``NetError/Code/file`` if the directory is locked already. It does not wait for the lock.
     func lock() throws(NetError) {
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
-            let what = code == EWOULDBLOCK ? "is used by another queue" : "cannot be locked"
-            throw NetError(system: code, "'\(path)' \(what)")
+            let problem = code == EWOULDBLOCK ? "is used by another queue" : "cannot be locked"
+            throw NetError(system: code, "'\(path)' \(problem)")
         }
     }
 
@@ -78,15 +80,15 @@ final class StateFolder: Sendable {
     }
 }
 
-/// Single state files, with the same rule as those in a ``StateFolder``.
+/// Reads a single state file, with the same rules as for files in a ``StateFolder``.
 package enum StateFile {
     /// Returns the contents of a file, or `nil` if it is missing. Waits for the disk.
     ///
-    /// - Throws: ``NetError/Code/tooLarge``, and ``NetError/Code/file`` if it cannot be read, or if another user could
-    ///   have written it or can create names in its directory.
+    /// - Throws: ``NetError/Code/tooLarge`` for a larger file. ``NetError/Code/file`` if the file cannot be read, if
+    ///   another user could have written it, or if other users can create files in its directory.
     package static func contents(of path: String, maximumBytes: Int) throws(NetError) -> [UInt8]? {
         if path.utf8.contains(0) {
-            throw NetError(.usage, "the path of a file holds a NUL")
+            throw NetError(.usage, "the path of a file contains a NUL byte")
         }
         var file: Int32 = -1
         var error = nc_error()
@@ -130,7 +132,8 @@ package enum StateFile {
 }
 
 extension NetError {
-    /// Whether the file belongs to another user or is writable for one, or is a link or has a second name.
+    /// Whether the error means that a state file is not trusted: another user owns it or can write to it, it is a
+    /// symbolic link, or it has more than one hard link.
     package var isDistrust: Bool {
         code == .file && [Int(EPERM), Int(ELOOP), Int(EMLINK)].contains(nativeCode)
     }

@@ -1,32 +1,42 @@
 internal import CNetCore
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
 
 extension NetError {
-    /// Creates the error for a failure of the C core, with the part of the response that had arrived.
+    /// Creates the error for a failure that the C core reported, with the part of the response that had arrived.
     init(
         _ error: nc_error, received: PooledResponse? = nil, jsonFaults: [JSONFault] = [], underlying: (any Error)? = nil
     ) {
-        let verdict = error.status == .NC_OK ? nil : received?.verdict
-        let isPins = error.status == .NC_ERR_PIN_MISMATCH
-        let isFormat = error.status == .NC_ERR_BAD_JSON || error.status == .NC_ERR_SHAPE_MISMATCH
-        let faults = isFormat && jsonFaults.isEmpty ? received?.jsonFaults ?? [] : jsonFaults
-        let isSource = error.status == .NC_ERR_BODY_SOURCE
-        // The source's own error is more precise for a body that cannot be read again, and for a nested one.
-        let cause = isSource ? underlying as? NetError : nil
-        let own = cause?.code == .notRewindable || cause?.code == .bodySource ? cause : nil
-        let text = isSource ? underlying.map { "\(error.text): \($0)" } ?? error.text : error.text
+        let trustResult = error.status == .NC_OK ? nil : received?.trustResult
+        let isPinMismatch = error.status == .NC_ERR_PIN_MISMATCH
+        let isJSONError = error.status == .NC_ERR_BAD_JSON || error.status == .NC_ERR_SHAPE_MISMATCH
+        let faults = isJSONError && jsonFaults.isEmpty ? received?.jsonFaults ?? [] : jsonFaults
+        let isSourceError = error.status == .NC_ERR_BODY_SOURCE
+        // If the body's source threw one of these errors itself, its error is more precise and replaces that of the
+        // core.
+        let cause = isSourceError ? underlying as? NetError : nil
+        let sourceError = cause?.code == .notRewindable || cause?.code == .bodySource ? cause : nil
+        let text = isSourceError ? underlying.map { "\(error.text): \($0)" } ?? error.text : error.text
         self.init(
-            own?.code ?? Code(error.status), own?.message ?? (isPins ? verdict?.message : nil) ?? text,
+            sourceError?.code ?? Code(error.status),
+            sourceError?.message ?? (isPinMismatch ? trustResult?.message : nil) ?? text,
             nativeCode: Int(error.native_code),
             offset: error.offset >= 0 ? Int(error.offset) : nil,
             response: received.flatMap { $0.status == 0 ? nil : Response(received: $0) },
             metrics: received.map { Metrics(received: $0) }, jsonFaults: faults,
-            underlying: own?.underlying ?? underlying,
-            trust: verdict)
+            underlying: sourceError?.underlying ?? underlying,
+            trust: trustResult)
     }
 }
 
 extension NetError.Code {
-    /// Exhaustive, so that a new status of the core causes a warning here and not a silent "internal".
+    /// Converts a status of the core. The switch lists all statuses, so that a new one causes a compiler warning
+    /// instead of becoming ``internal`` unnoticed.
     init(_ status: nc_status) {
         switch status {
         case .NC_OK, .NC_ERR_INTERNAL: self = .internal
@@ -48,6 +58,7 @@ extension NetError.Code {
         case .NC_ERR_FILE: self = .file
         case .NC_ERR_DESCRIPTORS: self = .descriptors
         case .NC_ERR_THREAD: self = .thread
+        case .NC_ERR_QUEUE_FULL: self = .queueFull
         case .NC_ERR_BAD_RESPONSE: self = .badResponse
         case .NC_ERR_BAD_CODING: self = .badCoding
         case .NC_ERR_HEAD_TOO_LARGE: self = .headTooLarge
@@ -59,6 +70,13 @@ extension NetError.Code {
         case .NC_ERR_DIGEST_MISMATCH: self = .digestMismatch
         case .NC_ERR_BAD_RANGE: self = .badRange
         case .NC_ERR_BAD_STATUS: self = .unacceptableStatus
+        case .NC_ERR_UPGRADE_REFUSED: self = .upgradeRefused
+        case .NC_ERR_BAD_UPGRADE: self = .badUpgrade
+        case .NC_ERR_BAD_FRAME: self = .badFrame
+        case .NC_ERR_BAD_TEXT: self = .badText
+        case .NC_ERR_BAD_DEFLATE: self = .badDeflate
+        case .NC_ERR_MESSAGE_TOO_LARGE: self = .messageTooLarge
+        case .NC_ERR_FRAME_FLOOD: self = .frameFlood
         case .NC_ERR_TLS_HANDSHAKE: self = .tlsHandshake
         case .NC_ERR_TLS_UNTRUSTED: self = .tlsUntrusted
         case .NC_ERR_TLS_EXPIRED: self = .tlsExpired
@@ -83,28 +101,45 @@ extension NetError.Code {
         case .NC_ERR_RECEIVE: self = .receive
         case .NC_ERR_HTTP2: self = .http2
         case .NC_ERR_PROXY: self = .proxy
+        case .NC_ERR_HTTP3: self = .http3
         case .NC_ERR_AUTHENTICATION: self = .authentication
         case .NC_ERR_CONNECT_TIMED_OUT: self = .connectTimedOut
         case .NC_ERR_FIRST_BYTE_TIMED_OUT: self = .firstByteTimedOut
         case .NC_ERR_IDLE_TIMED_OUT: self = .idleTimedOut
         case .NC_ERR_TOTAL_TIMED_OUT: self = .totalTimedOut
         case .NC_ERR_SLOT_TIMED_OUT: self = .slotTimedOut
+        case .NC_ERR_PEER_TIMED_OUT: self = .peerTimedOut
         case .NC_ERR_CANCELLED: self = .cancelled
         case .NC_ERR_STOPPED_BY_CALLER: self = .stoppedByCaller
         case .NC_ERR_TOO_MANY_REDIRECTS: self = .tooManyRedirects
         case .NC_ERR_REDIRECT_REFUSED: self = .redirectRefused
         case .NC_ERR_WAIT_TIMED_OUT: self = .internal
         case .NC_ERR_BODY_SOURCE: self = .bodySource
+        case .NC_ERR_NOT_CACHED: self = .notCached
         @unknown default: self = .internal
         }
     }
 }
 
 extension nc_error {
-    /// The message, up to its NUL.
+    /// The message, up to the first NUL.
     fileprivate var text: String {
         unsafe withUnsafeBytes(of: message) { bytes in
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
+    }
+}
+
+extension NetError {
+    /// Creates the error of a failed file operation. If the process has no more file descriptors or memory, the error
+    /// has a separate code, because the cause is not the file.
+    ///
+    /// - Parameters:
+    ///   - code: `errno`. It is the first parameter because creating the text for the second one may change `errno`.
+    ///   - description: the failed operation, with the name of the file.
+    init(system code: Int32, _ description: String) {
+        let isFull = code == EMFILE || code == ENFILE
+        let reason: Code = isFull ? .descriptors : code == ENOMEM ? .noMemory : .file
+        self.init(reason, "\(description): \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))
     }
 }

@@ -1,26 +1,28 @@
 internal import CNetCore
 
-/// The buffer of one streamed transfer. The event loop thread fills blocks, and a task takes all available bytes. Each
-/// waits for the other only when the buffer is empty or full.
+/// The buffer of one streamed transfer. The event loop thread copies arriving bytes into blocks, and the reading task
+/// takes all available bytes. The reader waits only while the buffer is empty, and the transfer pauses only while it is
+/// full.
 ///
-/// The engine holds a reference from submit until on_done; the open stream holds another.
+/// The engine references this object from the submission until on_done. The open stream also references it.
 @safe final class StreamSink: TransferListener {
-    static let mayPause = true
+    let mayPause: Bool
     let feed: BodyFeed?
     private let state: Lock<StreamState>
     private let client: LoopClient
     private let progress: (@Sendable (TransferProgress) -> Void)?
-    private let tap: TransferTap?
+    private let transferObserver: TransferObserver?
 
     init(_ request: Request<Bytes>, engine: Engine, client: LoopClient, blocks: BlockPool) {
-        feed = BodyFeed.feed(for: request.body, engine: engine)
+        feed = BodyFeed.feed(for: request, engine: engine)
+        mayPause = !request.isReadImmediately
         state = Lock(StreamState(engine: engine, blocks: blocks, maxBytes: max(1, request.streamBufferBytes)))
         progress = request.progress
-        tap = request.tap
+        transferObserver = request.transferObserver
         self.client = client
     }
 
-    /// Submits the request and waits for the final head, or for the end.
+    /// Submits the request, and waits until the final head has arrived or the transfer has failed.
     func open(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {
         await cancelling({ cancel() }) { await Waiter.wait { start(request, for: $0) } }
         let (head, outcome) = state.withLock { ($0.head, $0.outcome) }
@@ -35,7 +37,7 @@ internal import CNetCore
 
     private func start(_ request: Request<Bytes>, for waiter: Waiter) {
         guard let engine = state.withLock({ $0.begin(waiter) }) else {
-            fail(NetError(.cancelled, "the task was cancelled before it was sent"))
+            fail(NetError(.cancelled, "cancelled before the request was sent"))
             return
         }
         do throws(NetError) {
@@ -43,17 +45,17 @@ internal import CNetCore
             if state.withLock({ $0.isSubmitted(as: id) }) {
                 engine.cancel(id)
             }
-            request.ticket?.began(id, engine.grip)
-            tap?.began(id)
+            request.transferHandle?.began(id, engine.operations)
+            transferObserver?.began(id)
         } catch {
             fail(error)
         }
     }
 
-    /// Ends it without a submission.
+    /// Ends a transfer that could not be submitted.
     private func fail(_ error: NetError) {
         _ = feed?.end()
-        state.withLock { $0.end(.failure(error)) }.parked?.waiter.resume()
+        state.withLock { $0.end(.failure(error)) }.reader?.waiter.resume()
     }
 
     private func cancel() {
@@ -73,7 +75,7 @@ extension StreamSink: ChunkSource {
             switch state.withLock({ $0.take() }) {
             case .bytes(let bytes, let paused):
                 if let (engine, id) = paused {
-                    engine.resume(id, from: .NC_REST_VERDICT)
+                    engine.resume(id, from: .NC_PAUSE_CALLBACK)
                 }
                 return bytes
             case .ended(.success):
@@ -111,46 +113,49 @@ extension StreamSink: ChunkSource {
     }
 }
 
-// On the event loop thread.
+// These functions are called on the event loop thread.
 extension StreamSink {
-    fileprivate func headArrived(_ response: OpaquePointer, isLast: Bool) -> nc_verdict {
+    fileprivate func headArrived(_ response: OpaquePointer, isLast: Bool) -> nc_action {
         guard isLast else {
             let head = unsafe ResponseHead(copying: response)
-            tap?.headArrived(head, false)
+            transferObserver?.headArrived(head, false)
             state.withLock { $0.earlierHeads.append(head) }
-            return .NC_CONTINUE
+            return .NC_ACTION_CONTINUE
         }
         let head = unsafe StreamHead(copying: response, after: state.withLock { $0.earlierHeads })
-        tap?.headArrived(head.last, true)
+        transferObserver?.headArrived(head.last, true)
         return react(to: state.withLock { $0.headArrived(head) })
     }
 
-    fileprivate func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> nc_verdict {
+    fileprivate func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> nc_action {
         react(to: state.withLock { unsafe $0.bodyArrived(bytes) })
     }
 
-    /// The reader is resumed after the round: more may arrive in it, and a wake-up costs more than a piece.
-    private func react(to event: StreamState.Reaction) -> nc_verdict {
+    /// Returns the action for the core, and schedules the resumption of the reader. The reader is resumed after the
+    /// loop's current round, because more bytes may arrive in it, and a wake-up is more expensive than copying some
+    /// bytes.
+    private func react(to event: StreamState.LoopAction) -> nc_action {
         if let engine = event.engineToWake {
             client.flushAfterRound(self)
             _ = engine.wake()
         }
-        return event.verdict
+        return event.action
     }
 
-    /// Returns the waiting task, from the loop's drain.
-    func takeWaiter() -> StreamState.Parked? {
+    /// Removes and returns the waiting reader. Called at the end of the loop's round.
+    func takeWaiter() -> StreamState.WaitingReader? {
         state.withLock { $0.takeWaiter() }
     }
 
     fileprivate func finish(_ received: PooledResponse, _ error: nc_error) {
-        let thrown = feed?.end()
+        let sourceError = feed?.end()
         let isOK = error.status == .NC_OK
-        let (parked, _) = state.withLock { state in
-            state.end(isOK ? .success(received) : .failure(NetError(error, received: received, underlying: thrown)))
+        let (reader, _) = state.withLock { state in
+            state.end(
+                isOK ? .success(received) : .failure(NetError(error, received: received, underlying: sourceError)))
         }
-        if let parked {
-            client.resumeAfterRound(parked.waiter, onLoop: parked.isOnLoop)
+        if let reader {
+            client.resumeAfterRound(reader.waiter, onLoop: reader.isOnLoop)
         }
         if let progress, !state.withLock({ $0.isSuperseded || $0.head == nil }) {
             var last = TransferProgress()
@@ -163,23 +168,23 @@ extension StreamSink {
         self.progress?(progress)
     }
 
-    func cValue(keptAs kept: Unmanaged<StreamSink>) -> nc_sink {
+    func cValue(retainedAs retained: Unmanaged<StreamSink>) -> nc_sink {
         unsafe nc_sink(
-            ctx: kept.toOpaque(), on_head: streamHead, on_body: streamBody, on_done: streamDone,
+            ctx: retained.toOpaque(), on_head: streamHead, on_body: streamBody, on_done: streamDone,
             on_progress: progress == nil ? nil : streamProgress)
     }
 }
 
 private func streamHead(
     _ context: UnsafeMutableRawPointer?, _ id: UInt64, _ response: OpaquePointer, _ isLast: Bool
-) -> nc_verdict {
-    guard let context = unsafe context else { return .NC_CONTINUE }
+) -> nc_action {
+    guard let context = unsafe context else { return .NC_ACTION_CONTINUE }
     return unsafe Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().headArrived(
         response, isLast: isLast)
 }
 
-private func streamBody(_ context: UnsafeMutableRawPointer?, _ id: UInt64, _ bytes: nc_slice) -> nc_verdict {
-    guard let context = unsafe context else { return .NC_CONTINUE }
+private func streamBody(_ context: UnsafeMutableRawPointer?, _ id: UInt64, _ bytes: nc_slice) -> nc_action {
+    guard let context = unsafe context else { return .NC_ACTION_CONTINUE }
     return unsafe Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().bodyArrived(
         UnsafeRawBufferPointer(start: bytes.data, count: bytes.length))
 }

@@ -1,31 +1,33 @@
 internal import CNetCore
 
-/// The state of a streamed transfer, behind its sink's lock: each step returns the actions to take outside the lock.
+/// The state of a streamed transfer, which the lock of its ``StreamSink`` protects. The methods return the actions that
+/// the caller must take after it has released the lock.
 struct StreamState: Sendable {
-    /// A waiting task.
-    struct Parked: Sendable {
+    /// A task that waits for bytes, or for the head.
+    struct WaitingReader: Sendable {
         let waiter: Waiter
         let isOnLoop: Bool
     }
 
     /// The actions of the event loop thread after an event.
-    struct Reaction: Sendable {
-        var verdict = nc_verdict.NC_CONTINUE
+    struct LoopAction: Sendable {
+        var action = nc_action.NC_ACTION_CONTINUE
         var engineToWake: Engine?
     }
 
+    /// The result of reading.
     enum Taken: Sendable {
-        case bytes(Bytes, paused: (Engine, UInt64)?)
+        case bytes(Bytes, toResume: (Engine, UInt64)?)
         case ended(Result<PooledResponse, NetError>)
         case nothing
     }
 
-    /// A smaller chunk is copied, so that it does not keep a large block.
+    /// A chunk with fewer bytes than this is copied, so that it does not keep a whole block in use.
     private static let smallBytes = 16 << 10
 
     private let blocks: BlockPool
     private let maxBytes: Int
-    // `nil` after the transfer has ended: a stream that is kept keeps no engine.
+    // `nil` after the transfer has ended, so that a stream that outlives its transfer does not retain the engine.
     private var engine: Engine?
     private var id: UInt64?
     private var isCancelled = false
@@ -33,15 +35,15 @@ struct StreamState: Sendable {
     private(set) var isSuperseded = false
     var isRead = false
     private(set) var head: StreamHead?
-    /// Heads of followed redirects.
+    /// The heads of followed redirects.
     var earlierHeads: [ResponseHead] = []
     private(set) var outcome: Result<PooledResponse, NetError>?
-    private var parked: Parked?
+    private var reader: WaitingReader?
     private var isFlushDue = false
     private var isPaused = false
-    private var full: [Block] = []
-    private var filling: Block?
-    private var fillCount = 0
+    private var fullBlocks: [Block] = []
+    private var currentBlock: Block?
+    private var currentCount = 0
 
     init(engine: Engine, blocks: BlockPool, maxBytes: Int) {
         self.engine = engine
@@ -49,55 +51,56 @@ struct StreamState: Sendable {
         self.maxBytes = maxBytes
     }
 
-    // MARK: The task that opens
+    // MARK: Opening
 
-    /// Returns the engine to submit to, or `nil` if the task was cancelled before.
+    /// Registers the task that waits for the head. Returns the engine to submit to, or `nil` if the task was cancelled
+    /// already.
     mutating func begin(_ waiter: Waiter) -> Engine? {
-        parked = engine.map { Parked(waiter: waiter, isOnLoop: $0.isOnLoop) }
+        reader = engine.map { WaitingReader(waiter: waiter, isOnLoop: $0.isOnLoop) }
         return isCancelled ? nil : engine
     }
 
-    /// Records the number. Returns true if the transfer has to be cancelled immediately.
+    /// Records the id of the submitted transfer. Returns true if the transfer must be cancelled immediately.
     mutating func isSubmitted(as id: UInt64) -> Bool {
         self.id = outcome == nil ? id : nil
         return isCancelled
     }
 
-    // MARK: The task that reads
+    // MARK: Reading
 
     mutating func take() -> Taken {
         guard let bytes = takeBytes() else {
             return outcome.map { .ended($0) } ?? .nothing
         }
-        var paused: (Engine, UInt64)?
+        var toResume: (Engine, UInt64)?
         if isPaused, buffered <= maxBytes / 2, let engine, let id {
             isPaused = false
-            paused = (engine, id)
+            toResume = (engine, id)
         }
-        return .bytes(bytes, paused: paused)
+        return .bytes(bytes, toResume: toResume)
     }
 
     private mutating func takeBytes() -> Bytes? {
-        if !full.isEmpty {
-            return Bytes(received: BlockBytes(full.removeFirst(), count: Block.capacity, pool: blocks))
+        if !fullBlocks.isEmpty {
+            return Bytes(received: BlockBytes(fullBlocks.removeFirst(), count: Block.capacity, pool: blocks))
         }
-        guard let block = filling, fillCount > 0 else { return nil }
-        defer { fillCount = 0 }
-        if fillCount < Self.smallBytes {
-            return Bytes(unsafe Array(block.bytes[..<fillCount]))
+        guard let block = currentBlock, currentCount > 0 else { return nil }
+        defer { currentCount = 0 }
+        if currentCount < Self.smallBytes {
+            return Bytes(unsafe Array(block.bytes[..<currentCount]))
         }
-        filling = nil
-        return Bytes(received: BlockBytes(block, count: fillCount, pool: blocks))
+        currentBlock = nil
+        return Bytes(received: BlockBytes(block, count: currentCount, pool: blocks))
     }
 
-    private var buffered: Int { full.count * Block.capacity + fillCount }
+    private var buffered: Int { fullBlocks.count * Block.capacity + currentCount }
 
-    /// Returns false if bytes are available, so that no wait is needed.
+    /// Registers the waiter. Returns false, without registering it, if bytes or the outcome are already available.
     mutating func wait(_ waiter: Waiter) -> Bool {
         if buffered > 0 || outcome != nil {
             return false
         }
-        parked = Parked(waiter: waiter, isOnLoop: engine?.isOnLoop ?? false)
+        reader = WaitingReader(waiter: waiter, isOnLoop: engine?.isOnLoop ?? false)
         return true
     }
 
@@ -112,78 +115,109 @@ struct StreamState: Sendable {
     mutating func abandon(isSuperseded: Bool) -> (Engine, UInt64)? {
         isAbandoned = true
         self.isSuperseded = self.isSuperseded || isSuperseded
-        for block in full {
+        for block in fullBlocks {
             blocks.give(block)
         }
-        full = []
-        giveFillingBack()
+        fullBlocks = []
+        returnFillingBlock()
         return cancel()
     }
 
-    private mutating func giveFillingBack() {
-        if let filling {
-            blocks.give(filling)
+    private mutating func returnFillingBlock() {
+        if let currentBlock {
+            blocks.give(currentBlock)
         }
-        filling = nil
-        fillCount = 0
+        currentBlock = nil
+        currentCount = 0
     }
 
-    // MARK: The event loop thread
+    // MARK: Events on the event loop thread
 
-    mutating func headArrived(_ head: StreamHead) -> Reaction {
+    mutating func headArrived(_ head: StreamHead) -> LoopAction {
         self.head = head
-        return reaction()
+        return loopAction()
     }
 
-    mutating func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> Reaction {
+    mutating func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> LoopAction {
         if isAbandoned {
-            return Reaction(verdict: .NC_STOP)
+            return LoopAction(action: .NC_ACTION_STOP)
         }
         var offset = 0
         while offset < bytes.count {
-            let block = filling ?? blocks.take()
-            filling = block
-            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: block.bytes[fillCount...])
+            let block = currentBlock ?? blocks.take()
+            currentBlock = block
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: block.bytes[currentCount...])
             let count = min(room.count, bytes.count - offset)
             unsafe room.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
             offset += count
-            fillCount += count
-            if fillCount == Block.capacity {
-                full.append(block)
-                filling = nil
-                fillCount = 0
+            currentCount += count
+            if currentCount == Block.capacity {
+                fullBlocks.append(block)
+                currentBlock = nil
+                currentCount = 0
             }
         }
         isPaused = isPaused || buffered >= maxBytes
-        return reaction()
+        return loopAction()
     }
 
-    private mutating func reaction() -> Reaction {
-        var reaction = Reaction(verdict: isPaused ? .NC_PAUSE : .NC_CONTINUE)
-        if parked != nil, !isFlushDue {
+    private mutating func loopAction() -> LoopAction {
+        var loopAction = LoopAction(action: isPaused ? .NC_ACTION_PAUSE : .NC_ACTION_CONTINUE)
+        if reader != nil, !isFlushDue {
             isFlushDue = true
-            reaction.engineToWake = engine
+            loopAction.engineToWake = engine
         }
-        return reaction
+        return loopAction
     }
 
-    mutating func takeWaiter() -> Parked? {
+    mutating func takeWaiter() -> WaitingReader? {
         isFlushDue = false
-        defer { parked = nil }
-        return parked
+        defer { reader = nil }
+        return reader
     }
 
-    /// Returns the waiting task and the engine, which the caller must release outside the lock.
-    mutating func end(_ outcome: Result<PooledResponse, NetError>) -> (parked: Parked?, engine: Engine?) {
+    /// Records the outcome. Returns the waiting task and the engine, so that the caller releases them outside the lock.
+    mutating func end(_ outcome: Result<PooledResponse, NetError>) -> (reader: WaitingReader?, engine: Engine?) {
         self.outcome = outcome
-        if isAbandoned || fillCount == 0 {
-            giveFillingBack()
+        if isAbandoned || currentCount == 0 {
+            returnFillingBlock()
         }
         defer {
             engine = nil
             id = nil
-            parked = nil
+            reader = nil
         }
-        return (parked, engine)
+        return (reader, engine)
+    }
+}
+
+/// A copy of the heads and metrics of a streamed response. A copy is needed because the core's response changes until
+/// the transfer has ended.
+struct StreamHead: Sendable {
+    /// The final head, after all followed redirects.
+    var last: ResponseHead
+    /// The heads of the followed redirects.
+    var earlier: [ResponseHead]
+    /// The metrics of each hop so far.
+    var hops: [HopMetrics]
+
+    init(copying response: OpaquePointer, after earlier: [ResponseHead]) {
+        last = unsafe ResponseHead(copying: response)
+        self.earlier = earlier
+        hops = (0..<(unsafe nc_response_hop_count(response))).map { index in
+            unsafe HopMetrics(nc_response_hop_at(response, index))
+        }
+    }
+}
+
+extension ResponseHead {
+    init(copying response: OpaquePointer) {
+        status = Int(unsafe nc_response_status(response))
+        httpVersion = HTTPVersion(unsafe nc_response_http_version(response))
+        url = unsafe nc_response_url(response).text
+        headers = Headers(
+            (0..<(unsafe nc_response_header_count(response))).map { index in
+                unsafe Headers.Field(nc_response_header_at(response, index))
+            })
     }
 }

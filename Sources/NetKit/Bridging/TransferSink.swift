@@ -1,15 +1,17 @@
 internal import CNetCore
 internal import Synchronization
 
-/// The end of one transfer: turns the core's done event into the resumption of one waiting task.
+/// Receives the end of one transfer from the core, and resumes the task that waits for it.
 ///
-/// The engine holds a reference from submit until on_done. Cancellation may come before, during and after submit, from
-/// any thread. One atomic word has the phase; a thread that changes it learns the previous phase and acts on it.
+/// The engine references this object from the submission until on_done. The task may be cancelled before, during and
+/// after the submission, by any thread. Therefore the phase is one atomic word. A thread that changes the phase also
+/// gets the previous phase, which determines what that thread must do.
 @safe final class TransferSink: TransferListener {
-    static let mayPause = false
+    let mayPause = false
     typealias Outcome = Result<PooledResponse, NetError>
 
-    /// The values of the word; any other number is the id of the transfer in flight, and ids are far larger.
+    /// The values of the atomic word. Any other value is the id of the transfer in flight; ids are always larger than
+    /// these values.
     private enum Phase {
         static let idle: UInt64 = 0
         static let starting: UInt64 = 1
@@ -19,22 +21,22 @@ internal import Synchronization
 
     private let phase = Atomic(Phase.idle)
     private let client: LoopClient
-    // SAFETY: the waiter, where it began, the feed, the tap, the expectation and the progress handler are written
-    // before the request is submitted and read in on_done, which submit precedes. The outcome is written before the
-    // phase becomes ended (releasing) and read after that is seen (acquiring).
+    // SAFETY: all of these except the outcome are written before the request is submitted. The engine's callbacks,
+    // which run after that, only read them. The outcome is written before the phase is set to `ended` (releasing), and
+    // read after the phase was loaded as `ended` (acquiring).
     private nonisolated(unsafe) var waiter: Waiter?
     private nonisolated(unsafe) var startedOnLoop = false
     private nonisolated(unsafe) var progress: (@Sendable (TransferProgress) -> Void)?
-    private nonisolated(unsafe) var ownFeed: BodyFeed?
-    private nonisolated(unsafe) var tap: TransferTap?
-    private nonisolated(unsafe) var expected: KeptExpectation?
+    private nonisolated(unsafe) var bodyFeed: BodyFeed?
+    private nonisolated(unsafe) var transferObserver: TransferObserver?
+    private nonisolated(unsafe) var expected: ExpectationStorage?
     private nonisolated(unsafe) var outcome: Outcome?
 
     init(client: LoopClient) {
         self.client = client
     }
 
-    /// Submits the request and waits for its end.
+    /// Submits the request and waits for the end of the transfer.
     func outcome(of request: Request<Bytes>, on engine: Engine) async -> Outcome {
         await Waiter.wait { start(request, on: engine, for: $0) }
         guard phase.load(ordering: .acquiring) == Phase.ended, let outcome = unsafe outcome else {
@@ -47,13 +49,13 @@ internal import Synchronization
         unsafe self.waiter = waiter
         unsafe startedOnLoop = engine.isOnLoop
         unsafe progress = request.progress
-        unsafe ownFeed = BodyFeed.feed(for: request.body, engine: engine)
-        unsafe tap = request.tap
-        unsafe expected = request.expectation.map(KeptExpectation.init)
+        unsafe bodyFeed = BodyFeed.feed(for: request, engine: engine)
+        unsafe transferObserver = request.transferObserver
+        unsafe expected = request.expectation.map(ExpectationStorage.init)
         let (mayStart, _) = phase.compareExchange(
             expected: Phase.idle, desired: Phase.starting, ordering: .acquiringAndReleasing)
         guard mayStart else {
-            end(with: .failure(NetError(.cancelled, "the task was cancelled before it was sent")))?.resume()
+            end(with: .failure(NetError(.cancelled, "cancelled before the request was sent")))?.resume()
             return
         }
         do throws(NetError) {
@@ -63,14 +65,14 @@ internal import Synchronization
             if found == Phase.cancelledEarly {
                 engine.cancel(id)
             }
-            request.ticket?.began(id, engine.grip)
-            unsafe tap?.began(id)
+            request.transferHandle?.began(id, engine.operations)
+            unsafe transferObserver?.began(id)
         } catch {
             end(with: .failure(error))?.resume()
         }
     }
 
-    /// Returns the id to cancel now, if there is one.
+    /// Records the cancellation. Returns the id of the transfer if it is in flight, so that the caller cancels it.
     func cancel() -> UInt64? {
         var found = phase.load(ordering: .acquiring)
         while found == Phase.idle || found == Phase.starting {
@@ -84,7 +86,7 @@ internal import Synchronization
         return found == Phase.cancelledEarly || found == Phase.ended ? nil : found
     }
 
-    /// Keeps the outcome and returns the waiter. Called once: by on_done, or after a failed submission.
+    /// Stores the outcome and returns the waiter. It is called once, by on_done or after a failed submission.
     private func end(with outcome: Outcome) -> Waiter? {
         unsafe self.outcome = outcome
         let waiter = unsafe self.waiter
@@ -92,40 +94,42 @@ internal import Synchronization
         return waiter
     }
 
-    /// Resumes the task after the round, together with the others that ended in it; on the event loop thread.
+    /// Stores the outcome. The waiting task is resumed at the end of the event loop's current round, together with all
+    /// other tasks whose transfers ended in that round. Called on the event loop thread.
     fileprivate func finish(_ outcome: Outcome) {
         if let waiter = end(with: outcome) {
             unsafe client.resumeAfterRound(waiter, onLoop: startedOnLoop)
         }
     }
 
-    var feed: BodyFeed? { unsafe ownFeed }
+    var feed: BodyFeed? { unsafe bodyFeed }
 
     fileprivate func report(_ progress: TransferProgress) {
         unsafe self.progress?(progress)
     }
 
-    fileprivate func kept(_ response: OpaquePointer) -> PooledResponse {
+    fileprivate func retained(_ response: OpaquePointer) -> PooledResponse {
         unsafe PooledResponse(retaining: response, expected: expected)
     }
 
     fileprivate func headArrived(_ response: OpaquePointer, isLast: Bool) {
-        unsafe tap?.headArrived(ResponseHead(copying: response), isLast)
+        unsafe transferObserver?.headArrived(ResponseHead(copying: response), isLast)
     }
 
-    func cValue(keptAs kept: Unmanaged<TransferSink>) -> nc_sink {
+    func cValue(retainedAs retained: Unmanaged<TransferSink>) -> nc_sink {
         unsafe nc_sink(
-            ctx: kept.toOpaque(), on_head: tap == nil ? nil : transferHead, on_body: nil, on_done: transferDone,
+            ctx: retained.toOpaque(), on_head: transferObserver == nil ? nil : transferHead, on_body: nil,
+            on_done: transferDone,
             on_progress: progress == nil ? nil : transferProgress)
     }
 }
 
 private func transferHead(
     _ context: UnsafeMutableRawPointer?, _ id: UInt64, _ response: OpaquePointer, _ isLast: Bool
-) -> nc_verdict {
-    guard let context = unsafe context else { return .NC_CONTINUE }
+) -> nc_action {
+    guard let context = unsafe context else { return .NC_ACTION_CONTINUE }
     unsafe Unmanaged<TransferSink>.fromOpaque(context).takeUnretainedValue().headArrived(response, isLast: isLast)
-    return .NC_CONTINUE
+    return .NC_ACTION_CONTINUE
 }
 
 private func transferDone(
@@ -133,13 +137,13 @@ private func transferDone(
 ) {
     guard let context = unsafe context else { return }
     let sink = unsafe Unmanaged<TransferSink>.fromOpaque(context).takeRetainedValue()
-    let received = unsafe sink.kept(response)
-    let thrown = sink.feed?.end()
+    let received = unsafe sink.retained(response)
+    let sourceError = sink.feed?.end()
     let isOK = unsafe error.pointee.status == .NC_OK
     sink.finish(
         isOK
             ? .success(received)
-            : .failure(unsafe NetError(error.pointee, received: received, underlying: thrown)))
+            : .failure(unsafe NetError(error.pointee, received: received, underlying: sourceError)))
 }
 
 private func transferProgress(

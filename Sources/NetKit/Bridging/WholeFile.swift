@@ -1,3 +1,4 @@
+internal import Dispatch
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -6,39 +7,44 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file that is either complete or absent: written beside its destination, synced and renamed.
+/// A file that is either complete or absent. It is written to a temporary file in the directory of its destination,
+/// synced and renamed.
 final class WholeFile {
     private let path: String
     private let temporary: String
     private var descriptor: Int32
 
-    /// - Parameter mode: the new file's permissions, before the process's umask; `nil` keeps those of the replaced
-    ///   file, and its owner if the system allows that.
+    /// Creates the temporary file.
+    ///
+    /// - Parameters:
+    ///   - path: the destination.
+    ///   - mode: the permissions of the new file, from which the umask of the process is subtracted. If `nil`, the new
+    ///     file gets the permissions of the file that it replaces, and its owner if the system allows that.
     init(_ path: String, mode: mode_t? = nil) throws(NetError) {
         if path.isEmpty || path.utf8.contains(0) {
-            throw NetError(.usage, "the path is empty or holds a NUL")
+            throw NetError(.usage, "the path of the file is empty or contains a NUL byte")
         }
-        let old = try Self.checkPlace(path)
+        let replaced = try Self.checkDestination(path)
         self.path = path
         temporary = Self.nameBeside(path)
-        // As private as the file that it will replace, from its first byte on.
-        let first = mode ?? old.map { $0.st_mode & 0o666 | 0o600 } ?? 0o666
-        descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, first)
+        // The temporary file must never be more accessible than the file that it will replace.
+        let initialMode = mode ?? replaced.map { $0.st_mode & 0o666 | 0o600 } ?? 0o666
+        descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, initialMode)
         if descriptor < 0 {
             throw failure("written")
         }
-        if mode == nil, let old {
-            keepRights(of: old)
+        if mode == nil, let replaced {
+            copyRights(of: replaced)
         }
     }
 
-    /// Copies the old file's owner and permissions. The owner comes first, because changing it clears bits of the mode.
-    /// Errors are ignored: some file systems have neither.
-    private func keepRights(of old: stat) {
-        if fchown(descriptor, old.st_uid, old.st_gid) != 0 {
-            _ = fchown(descriptor, uid_t.max, old.st_gid)
+    /// Copies the owner and permissions of the replaced file. The owner is set first, because changing it clears bits
+    /// of the mode. Errors are ignored, because some file systems support neither.
+    private func copyRights(of replaced: stat) {
+        if fchown(descriptor, replaced.st_uid, replaced.st_gid) != 0 {
+            _ = fchown(descriptor, uid_t.max, replaced.st_gid)
         }
-        _ = fchmod(descriptor, old.st_mode & 0o777)
+        _ = fchmod(descriptor, replaced.st_mode & 0o777)
     }
 
     deinit {
@@ -48,22 +54,23 @@ final class WholeFile {
         }
     }
 
-    /// In the same directory, so that the rename stays within a file system; short enough for any file name.
+    /// Returns a path for a temporary file. It is in the directory of `path`, so that a rename stays within the file
+    /// system. Its name begins with at most 32 characters of the original name, so that it is not too long.
     static func nameBeside(_ path: String) -> String {
         let nameStart = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
-        let known = Substring(path[nameStart...].unicodeScalars.prefix(32))
-        return "\(path[..<nameStart])\(known).nk-\(UInt64.random(in: 0 ... .max)).part"
+        let namePrefix = Substring(path[nameStart...].unicodeScalars.prefix(32))
+        return "\(path[..<nameStart])\(namePrefix).nk-\(UInt64.random(in: 0 ... .max)).part"
     }
 
-    /// Checks that a rename would not replace a device, or a file that its owner has protected. A directory causes an
-    /// error of its own.
+    /// Throws an error if a rename would replace a device, or a file that is write-protected. A directory is not
+    /// checked, because the rename itself fails for it.
     ///
-    /// - Returns: the file that will be replaced; `nil` if there is none.
-    @discardableResult static func checkPlace(_ path: String) throws(NetError) -> stat? {
+    /// - Returns: the status of the file that will be replaced; `nil` if there is none.
+    @discardableResult static func checkDestination(_ path: String) throws(NetError) -> stat? {
         var info = stat()
         guard unsafe stat(path, &info) == 0 else { return nil }
         if info.st_mode & S_IFMT != S_IFREG && info.st_mode & S_IFMT != S_IFDIR {
-            throw NetError(.file, "'\(path)' is no regular file, and would be lost", nativeCode: Int(ESPIPE))
+            throw NetError(.file, "'\(path)' is not a regular file and would be overwritten", nativeCode: Int(ESPIPE))
         }
         guard info.st_mode & S_IFMT == S_IFREG else { return nil }
         if unsafe access(path, W_OK) != 0, [EACCES, EPERM, EROFS].contains(errno) {
@@ -72,15 +79,15 @@ final class WholeFile {
         return info
     }
 
-    private func failure(_ what: String) -> NetError {
-        NetError(system: errno, "'\(path)' cannot be \(what)")
+    private func failure(_ action: String) -> NetError {
+        NetError(system: errno, "'\(path)' cannot be \(action)")
     }
 
     private func discard() {
         _ = unsafe unlink(temporary)
     }
 
-    /// Writes all bytes, in as many calls as needed.
+    /// Writes all bytes.
     func write(_ bytes: Bytes) throws(NetError) {
         var offset = 0
         while offset < bytes.count {
@@ -94,7 +101,7 @@ final class WholeFile {
         }
     }
 
-    /// Makes a directory's names survive a power failure.
+    /// Syncs a directory, so that the names of its files survive a power failure.
     static func sync(folder: String) throws(NetError) {
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { _ = descriptor < 0 ? 0 : close(descriptor) }
@@ -103,7 +110,7 @@ final class WholeFile {
         }
     }
 
-    /// Renames the file to its destination. A full disk may be reported only here.
+    /// Syncs the file and renames it to its destination. Some errors, such as a full disk, may be reported only here.
     func keep() throws(NetError) {
         let isSynced = fsync(descriptor) == 0
         let syncCode = errno
@@ -125,4 +132,15 @@ final class WholeFile {
 
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     unsafe write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+/// An executor for work that waits for a disk. It keeps such work away from actors, the event loop and the cooperative
+/// pool. An instance is cheap and is created for each use; the threads belong to Dispatch.
+final class DiskExecutor: TaskExecutor {
+    private let queue = DispatchQueue(label: "netkit.disk", attributes: .concurrent)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
 }

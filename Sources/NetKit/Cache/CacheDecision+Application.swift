@@ -1,32 +1,32 @@
-/// The facts about a stored response that an app's policy evaluates.
-struct CacheFacts: Sendable, Hashable {
-    /// When it was received, in milliseconds since 1970.
+/// The facts about a stored response that a ``CachePolicy`` evaluates.
+struct StoredResponseFacts: Sendable, Hashable {
+    /// The time at which the response was received, in milliseconds since 1970.
     var received: Int64
-    /// The version of the policy it was stored under.
+    /// The ``CachePolicy/version`` with which the response was stored.
     var version: Int64 = 0
-    /// The version of the app that stored it.
+    /// The version of the app that stored the response.
     var appVersion = ""
-    /// Whether it was stored with the requested sensitive data; true if neither has any.
+    /// Whether the response was stored with the policy's sensitive data. Also true if neither has any.
     var hasSameSensitiveData = true
-    /// Whether the body satisfies the request's expectation.
+    /// Whether the response meets the request's expectations.
     var hasValidData = true
-    /// Whether it can be revalidated.
+    /// Whether the response has a validator, so that it can be revalidated.
     var hasValidator = false
 }
 
-/// The result of looking up a key.
-enum CacheFinding: Sendable, Hashable {
-    /// No entry.
+/// What a store contains under a key.
+enum CacheLookupResult: Sendable, Hashable {
+    /// There is no entry.
     case nothing
-    /// An entry whose metadata cannot be read.
+    /// The entry's metadata cannot be read.
     case unreadable
-    /// A response.
-    case answer(CacheFacts)
+    /// The entry is a response with these facts.
+    case storedResponse(StoredResponseFacts)
 }
 
-/// The criteria of an app's policy for an entry.
+/// The criteria of a ``CachePolicy`` for stored responses.
 struct CacheCriteria: Sendable, Hashable {
-    /// Milliseconds; negative means that nothing is read.
+    /// The largest age in milliseconds. If it is negative, nothing is read.
     var maximumAge: Int64
     var version: Int64 = 0
     var appVersion = ""
@@ -35,17 +35,18 @@ struct CacheCriteria: Sendable, Hashable {
 }
 
 extension CacheDecision {
-    /// Decides about an entry under an app's policy, at a moment in milliseconds since 1970.
+    /// Decides about an entry by the app's policy.
     ///
     /// The reasons are checked in YTKNetwork's order: invalid time, invalid metadata, expired, version, sensitive data,
-    /// app version, invalid data. An entry from the clock's future is expired: a clock that was set back makes entries
-    /// old, never young.
-    init(now: Int64, policy: CacheCriteria, entry: CacheFinding) {
+    /// app version, invalid data. An entry whose time is in the future, because the clock was set back, counts as
+    /// expired.
+    /// - Parameter now: the current time in milliseconds since 1970.
+    init(now: Int64, policy: CacheCriteria, entry: CacheLookupResult) {
         if policy.maximumAge < 0 {
             self = .fetch(.invalidTime)
             return
         }
-        guard case .answer(let facts) = entry else {
+        guard case .storedResponse(let facts) = entry else {
             self = .fetch(entry == .nothing ? .absent : .invalidMetadata)
             return
         }
@@ -53,7 +54,7 @@ extension CacheDecision {
         let isExpired = overflow || age < 0 || age > policy.maximumAge
         let other = Self.mismatch(policy, facts)
         if isExpired {
-            // A response of another version, app or user is not worth revalidating.
+            // A response of another version, app or user would not be used even if it were still valid.
             self = policy.revalidates && facts.hasValidator && other == nil ? .revalidate(.expired) : .fetch(.expired)
         } else if let other {
             self = .fetch(other)
@@ -62,8 +63,8 @@ extension CacheDecision {
         }
     }
 
-    /// Returns why a response is unusable at any age, or `nil` if it is usable.
-    static func mismatch(_ policy: CacheCriteria, _ facts: CacheFacts) -> CacheReason? {
+    /// Returns the reason why a response is unusable, apart from its age. Returns `nil` if there is none.
+    static func mismatch(_ policy: CacheCriteria, _ facts: StoredResponseFacts) -> CacheReason? {
         if facts.version != policy.version {
             return .versionMismatch
         }

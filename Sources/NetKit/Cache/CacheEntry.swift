@@ -7,68 +7,72 @@ internal import Synchronization
 
 /// An entry of a cache store: a body and its metadata.
 ///
-/// A store neither reads nor evaluates it: freshness is decided by a policy. Copies share the body.
+/// A store does not evaluate its contents. Whether a response is fresh is decided by ``Caching``. Copies of an entry
+/// share the body.
 public struct CacheEntry: Sendable, Equatable {
-    private(set) var kept: KeptEntry
+    private(set) var storage: CacheEntryStorage
 
     /// Creates an entry.
     public init(
         body: Bytes, metadata: Bytes = [], host: String = "", tags: Set<String> = [], lifetime: Duration? = nil,
         created: Date? = nil
     ) {
-        kept = KeptEntry(
-            EntryContent(
+        storage = CacheEntryStorage(
+            CacheEntryContent(
                 body: body, metadata: metadata, host: host, tags: tags, lifetime: lifetime, created: created))
     }
 }
 
 extension CacheEntry {
-    /// Setting it replaces the whole content: other copies keep the old one.
-    private var content: EntryContent {
-        get { kept.value }
-        set { kept = KeptEntry(newValue) }
+    // Setting it creates a new storage object, because copies of the entry may refer to the old one.
+    private var content: CacheEntryContent {
+        get { storage.value }
+        set { storage = CacheEntryStorage(newValue) }
     }
 
     /// The body.
     public var body: Bytes {
-        get { kept.value.body }
+        get { storage.value.body }
         set { content.body = newValue }
     }
 
-    /// The writer's data about the body: status, fields, validators, versions. At most 1 MiB.
+    /// Data about the body, in a format of its writer. ``Caching`` writes status, fields and versions. At most 1 MiB.
     public var metadata: Bytes {
-        get { kept.value.metadata }
+        get { storage.value.metadata }
         set { content.metadata = newValue }
     }
 
-    /// The host it came from, for ``CacheStore/removeAll(from:)``; empty for none.
+    /// The host that the body came from, for ``CacheSelection/host(_:)``. Empty if there is none.
     public var host: String {
-        get { kept.value.host }
+        get { storage.value.host }
         set { content.host = newValue }
     }
 
-    /// The names of groups, for ``CacheStore/removeAll(tagged:)``. A NUL is not allowed; an empty name is ignored.
+    /// The names of groups, for ``CacheSelection/tagged(_:)``. They must not contain a NUL. Empty names are
+    /// ignored.
     public var tags: Set<String> {
-        get { kept.value.tags }
+        get { storage.value.tags }
         set { content.tags = newValue }
     }
 
-    /// The time after which it is a miss and is removed; `nil` for none. Rounded down to milliseconds.
+    /// The time after its creation at which the entry is removed, rounded down to milliseconds. If `nil`, it has no
+    /// limited lifetime.
     public var lifetime: Duration? {
-        get { kept.value.lifetime }
+        get { storage.value.lifetime }
         set { content.lifetime = newValue }
     }
 
-    /// The time of its creation, in whole milliseconds. If `nil`, the store sets the current time.
+    /// The time at which the entry was created, in whole milliseconds. If `nil`, the store sets the current time.
     public var created: Date? {
-        get { kept.value.created }
+        get { storage.value.created }
         set { content.created = newValue }
     }
 
-    /// Returns true if both have the same content.
+    /// Returns true if both entries have the same content.
     public static func == (one: CacheEntry, other: CacheEntry) -> Bool { one.content == other.content }
 
-    /// Returns true after its lifetime; an entry with a lifetime and a creation time in the future is over too.
+    /// Returns true if the lifetime has ended. An entry with a lifetime whose creation time is in the future counts as
+    /// ended.
     func isOver(at now: Date) -> Bool {
         guard let lifetime, let created else { return false }
         let age = now.timeIntervalSince(created)
@@ -77,7 +81,7 @@ extension CacheEntry {
 }
 
 /// The content of an entry.
-struct EntryContent: Sendable, Equatable {
+struct CacheEntryContent: Sendable, Equatable {
     var body: Bytes
     var metadata: Bytes
     var host: String
@@ -86,19 +90,20 @@ struct EntryContent: Sendable, Equatable {
     var created: Date?
 }
 
-/// A content behind one reference, with its decoded response: a store in memory returns the same entry many times.
-final class KeptEntry: Sendable {
-    let value: EntryContent
-    private let found = AtomicLazyReference<StoredPiece>()
+/// The content of an entry, and its decoded response. A store in memory returns the same entry many times, so that the
+/// response is decoded only once.
+final class CacheEntryStorage: Sendable {
+    let value: CacheEntryContent
+    private let decoded = AtomicLazyReference<CachedResponse>()
 
-    init(_ value: EntryContent) {
+    init(_ value: CacheEntryContent) {
         self.value = value
     }
 
-    /// The decoded response; `nil` before the first decoding.
-    var piece: StoredPiece? { found.load() }
+    /// The decoded response; `nil` if it was not decoded yet.
+    var cachedResponse: CachedResponse? { decoded.load() }
 
-    func remember(_ piece: StoredPiece) {
-        _ = found.storeIfNil(piece)
+    func setDecoded(_ cachedResponse: CachedResponse) {
+        _ = decoded.storeIfNil(cachedResponse)
     }
 }

@@ -1,6 +1,6 @@
-/// Values by key in the order of their use, each with a cost.
+/// A table of values with costs that keeps the order in which the values were last used.
 ///
-/// Every operation takes constant time: the order is a ring through the array of nodes, with node 0 as its head.
+/// All operations on one value take constant time. The nodes form a doubly linked ring, and node 0 is its head.
 package struct RecencyList<Key: Hashable, Value> {
     fileprivate struct Node {
         var key: Key?
@@ -11,7 +11,7 @@ package struct RecencyList<Key: Hashable, Value> {
     }
 
     private var nodes = [Node()]
-    private var places: [Key: Int] = [:]
+    private var indices: [Key: Int] = [:]
     private var free: [Int] = []
 
     /// Creates an empty list.
@@ -21,17 +21,17 @@ package struct RecencyList<Key: Hashable, Value> {
     package private(set) var cost = 0
 
     /// The number of values.
-    package var count: Int { places.count }
+    package var count: Int { indices.count }
 
-    /// Keys and values, least recently used first.
+    /// All keys and values, least recently used first.
     package var all: [(key: Key, value: Value)] {
         var found: [(key: Key, value: Value)] = []
-        var place = nodes[0].newer
-        while place != 0 {
-            if let key = nodes[place].key, let value = nodes[place].value {
+        var index = nodes[0].newer
+        while index != 0 {
+            if let key = nodes[index].key, let value = nodes[index].value {
                 found.append((key, value))
             }
-            place = nodes[place].newer
+            index = nodes[index].newer
         }
         return found
     }
@@ -44,41 +44,41 @@ package struct RecencyList<Key: Hashable, Value> {
     }
 
     /// Returns true if there is a value with this key.
-    package func has(_ key: Key) -> Bool { places[key] != nil }
+    package func has(_ key: Key) -> Bool { indices[key] != nil }
 
     /// Returns the value of a key and makes it the most recently used.
     package mutating func use(_ key: Key) -> Value? {
-        guard let place = places[key] else { return nil }
-        unlink(place)
-        linkAsNewest(place)
-        return nodes[place].value
+        guard let index = indices[key] else { return nil }
+        unlink(index)
+        linkAsNewest(index)
+        return nodes[index].value
     }
 
     /// Sets a value and makes it the most recently used.
     package mutating func set(_ value: Value, cost: Int, for key: Key) {
         remove(key)
         let node = Node(key: key, value: value, cost: cost)
-        let place: Int
+        let index: Int
         if let last = free.popLast() {
-            place = last
-            nodes[place] = node
+            index = last
+            nodes[index] = node
         } else {
-            place = nodes.count
+            index = nodes.count
             nodes.append(node)
         }
-        places[key] = place
-        linkAsNewest(place)
+        indices[key] = index
+        linkAsNewest(index)
         self.cost += cost
     }
 
     /// Removes a value. Returns false if there was none.
     @discardableResult
     package mutating func remove(_ key: Key) -> Bool {
-        guard let place = places.removeValue(forKey: key) else { return false }
-        unlink(place)
-        cost -= nodes[place].cost
-        nodes[place] = Node()
-        free.append(place)
+        guard let index = indices.removeValue(forKey: key) else { return false }
+        unlink(index)
+        cost -= nodes[index].cost
+        nodes[index] = Node()
+        free.append(index)
         return true
     }
 
@@ -93,17 +93,17 @@ package struct RecencyList<Key: Hashable, Value> {
         self = RecencyList()
     }
 
-    private mutating func unlink(_ place: Int) {
-        nodes[nodes[place].newer].older = nodes[place].older
-        nodes[nodes[place].older].newer = nodes[place].newer
+    private mutating func unlink(_ index: Int) {
+        nodes[nodes[index].newer].older = nodes[index].older
+        nodes[nodes[index].older].newer = nodes[index].newer
     }
 
-    private mutating func linkAsNewest(_ place: Int) {
+    private mutating func linkAsNewest(_ index: Int) {
         let last = nodes[0].older
-        nodes[place].newer = 0
-        nodes[place].older = last
-        nodes[last].newer = place
-        nodes[0].older = place
+        nodes[index].newer = 0
+        nodes[index].older = last
+        nodes[last].newer = index
+        nodes[0].older = index
     }
 }
 

@@ -1,37 +1,52 @@
-/// Fields in the bytes of an entry's metadata; strings are created only for the fields that are read.
+/// The header fields in the metadata of a stored response. Strings are created only for fields that are read.
 final class StoredFields: ResponseStorage {
-    private let metadata: Bytes
-    private let places: [(name: Range<Int>, value: Range<Int>)]
+    let metadata: Bytes
+    /// The positions of each name and value in the metadata.
+    let ranges: [(name: Range<Int>, value: Range<Int>)]
+    /// A field after those in the metadata.
+    let lastField: Headers.Field?
 
-    /// `nil` if the bytes are too short.
+    /// Returns `nil` if the bytes are too short.
     init?(_ metadata: Bytes, _ span: Span<UInt8>, at offset: Int) {
         var reader = MetadataReader(at: offset)
         guard let count: UInt32 = reader.number(in: span), Int(count) <= span.count / 8 else { return nil }
-        var places: [(name: Range<Int>, value: Range<Int>)] = []
-        places.reserveCapacity(Int(count))
+        var ranges: [(name: Range<Int>, value: Range<Int>)] = []
+        ranges.reserveCapacity(Int(count))
         for _ in 0..<count {
             guard let name = reader.range(in: span), let value = reader.range(in: span) else { return nil }
-            places.append((name, value))
+            ranges.append((name, value))
         }
         self.metadata = metadata
-        self.places = places
+        self.ranges = ranges
+        lastField = nil
     }
 
-    var headerCount: Int { places.count }
+    fileprivate init(_ stored: StoredFields, followedBy field: Headers.Field) {
+        metadata = stored.metadata
+        ranges = stored.ranges
+        lastField = field
+    }
+
+    var headerCount: Int { ranges.count + (lastField == nil ? 0 : 1) }
 
     func headerField(at index: Int) -> Headers.Field {
-        metadata.withSpan { span in
+        if let lastField, index == ranges.count {
+            return lastField
+        }
+        return metadata.withSpan { span in
             Headers.Field(
-                name: String(replacingInvalid: span.extracting(places[index].name)),
-                content: content(places[index].value, in: span))
+                name: String(replacingInvalid: span.extracting(ranges[index].name)),
+                content: content(ranges[index].value, in: span))
         }
     }
 
     func headerContent(named name: String) -> ByteText? {
-        metadata.withSpan { span in
-            let place = places.first { $0.name.count == name.utf8.count && isName(name, at: $0.name, in: span) }
-            return place.map { content($0.value, in: span) }
+        let found = metadata.withSpan { span in
+            let field = ranges.first { $0.name.count == name.utf8.count && isName(name, at: $0.name, in: span) }
+            return field.map { content($0.value, in: span) }
         }
+        guard found == nil, let lastField, lastField.name.isEqualIgnoringASCIICase(to: name) else { return found }
+        return lastField.content
     }
 
     private func content(_ range: Range<Int>, in span: Span<UInt8>) -> ByteText {
@@ -43,7 +58,7 @@ final class StoredFields: ResponseStorage {
         return zip(range, name.utf8).allSatisfy { lowered(span[$0]) == lowered($1) }
     }
 
-    // Only the fields of the response are here.
+    // The rest of ResponseStorage is not used, because the metadata contains only header fields here.
     var status: Int { 0 }
     var httpVersion: HTTPVersion { .unknown }
     var url: String { "" }
@@ -57,5 +72,17 @@ final class StoredFields: ResponseStorage {
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body([UInt8]().span)
+    }
+}
+
+extension Headers {
+    /// Returns these fields, followed by another one. Stored fields are not copied.
+    func followed(by field: Field) -> Headers {
+        if let stored = received as? StoredFields, stored.lastField == nil {
+            return Headers(received: StoredFields(stored, followedBy: field))
+        }
+        var headers = self
+        headers.append(field)
+        return headers
     }
 }

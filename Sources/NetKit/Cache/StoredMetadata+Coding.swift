@@ -1,4 +1,5 @@
-/// The binary format of the metadata. Numbers are little-endian; texts and blobs follow their length in four bytes.
+/// The binary format of the metadata. Numbers are little-endian. A text or a blob is preceded by its length in four
+/// bytes.
 ///
 ///     "NKC2"    kind: 1 a response, 2 an index of variants
 ///     response: HTTP version, status (2 bytes), received, version, lifetime, initial age, stale-while-revalidate,
@@ -8,41 +9,41 @@
 extension StoredMetadata {
     private static let magic: [UInt8] = Array("NKC2".utf8)
 
-    /// The bytes for an entry.
+    /// The encoded metadata.
     var bytes: Bytes {
         var writer = MetadataWriter(bytes: Self.magic)
         switch self {
-        case .answer(let answer):
-            writer.put(1 as UInt8)
-            writer.put(answer.head)
-            writer.put(UInt32(answer.headers.count))
-            for field in answer.headers {
-                writer.put(field.name)
-                writer.put(field.content.bytes)
+        case .storedResponse(let storedResponse):
+            writer.append(1 as UInt8)
+            writer.append(storedResponse.head)
+            writer.append(UInt32(storedResponse.headers.count))
+            for field in storedResponse.headers {
+                writer.append(field.name)
+                writer.append(field.content.bytes)
             }
         case .index(let index):
-            writer.put(2 as UInt8)
-            writer.put(index.generation)
-            writer.put(UInt32(index.choices.count))
+            writer.append(2 as UInt8)
+            writer.append(index.generation)
+            writer.append(UInt32(index.choices.count))
             for choice in index.choices {
-                writer.put(UInt32(choice.names.count))
-                choice.names.forEach { writer.put($0) }
+                writer.append(UInt32(choice.names.count))
+                choice.names.forEach { writer.append($0) }
             }
         }
         return Bytes(writer.bytes)
     }
 
-    /// `nil` for bytes of another format.
+    /// Decodes metadata. Returns `nil` if the bytes have another format.
     init?(_ bytes: Bytes) {
         let read = bytes.withSpan { span -> StoredMetadata? in
             var reader = MetadataReader()
-            guard reader.take(Self.magic, in: span), let kind: UInt8 = reader.number(in: span) else { return nil }
+            guard reader.consume(Self.magic, in: span), let kind: UInt8 = reader.number(in: span) else { return nil }
             switch kind {
             case 1:
                 guard let head = reader.head(in: span), let fields = StoredFields(bytes, span, at: reader.offset) else {
                     return nil
                 }
-                return .answer(StoredAnswer(head, headers: Headers(received: fields)))
+                return .storedResponse(StoredResponse(head, headers: Headers(received: fields)))
             case 2: return reader.index(in: span).map { .index($0) }
             default: return nil
             }
@@ -55,44 +56,44 @@ extension StoredMetadata {
 private struct MetadataWriter {
     var bytes: [UInt8]
 
-    mutating func put(_ number: some FixedWidthInteger) {
-        for place in stride(from: 0, to: number.bitWidth, by: 8) {
-            bytes.append(UInt8(truncatingIfNeeded: number >> place))
+    mutating func append(_ number: some FixedWidthInteger) {
+        for shift in stride(from: 0, to: number.bitWidth, by: 8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> shift))
         }
     }
 
-    mutating func put(_ text: String) {
-        put(UInt32(text.utf8.count))
+    mutating func append(_ text: String) {
+        append(UInt32(text.utf8.count))
         bytes.append(contentsOf: text.utf8)
     }
 
-    mutating func put(_ blob: [UInt8]) {
-        put(UInt32(blob.count))
+    mutating func append(_ blob: [UInt8]) {
+        append(UInt32(blob.count))
         bytes.append(contentsOf: blob)
     }
 
-    mutating func put(_ head: StoredAnswer.Head) {
+    mutating func append(_ head: StoredResponse.Head) {
         let freshness = head.freshness
-        put(head.httpVersion.code)
-        put(UInt16(clamping: head.status))
+        append(head.httpVersion.code)
+        append(UInt16(clamping: head.status))
         for number in [
             head.received, head.version, freshness.lifetime ?? -1, freshness.initialAge,
             freshness.staleWhileRevalidate ?? -1, freshness.staleIfError ?? -1,
         ] {
-            put(number)
+            append(number)
         }
-        put(freshness.flags.rawValue)
-        put(head.hasValidator ? 1 : 0 as UInt8)
-        put(head.sensitive)
-        put(head.owner)
-        put(head.appVersion)
-        put(head.url)
-        put(UInt32(head.hosts.count))
-        head.hosts.forEach { put($0) }
+        append(freshness.flags.rawValue)
+        append(head.hasValidator ? 1 : 0 as UInt8)
+        append(head.sensitive)
+        append(head.owner)
+        append(head.appVersion)
+        append(head.url)
+        append(UInt32(head.hosts.count))
+        head.hosts.forEach { append($0) }
     }
 }
 
-/// Reads from an offset on; returns `nil` if the bytes are too short.
+/// Reads values one after the other. The functions return `nil` if the bytes are too short.
 struct MetadataReader {
     private(set) var offset = 0
 
@@ -100,10 +101,10 @@ struct MetadataReader {
         self.offset = offset
     }
 
-    mutating func take(_ wanted: [UInt8], in span: Span<UInt8>) -> Bool {
-        guard span.count - offset >= wanted.count else { return false }
-        let isSame = wanted.indices.allSatisfy { span[offset + $0] == wanted[$0] }
-        offset += wanted.count
+    mutating func consume(_ expected: [UInt8], in span: Span<UInt8>) -> Bool {
+        guard span.count - offset >= expected.count else { return false }
+        let isSame = expected.indices.allSatisfy { span[offset + $0] == expected[$0] }
+        offset += expected.count
         return isSame
     }
 
@@ -111,14 +112,14 @@ struct MetadataReader {
         let width = Number.bitWidth / 8
         guard span.count - offset >= width else { return nil }
         var number: Number = 0
-        for place in 0..<width {
-            number |= Number(truncatingIfNeeded: span[offset + place]) << (place * 8)
+        for shift in 0..<width {
+            number |= Number(truncatingIfNeeded: span[offset + shift]) << (shift * 8)
         }
         offset += width
         return number
     }
 
-    /// Returns the range of a text or a blob.
+    /// Reads a text or a blob and returns its range.
     mutating func range(in span: Span<UInt8>) -> Range<Int>? {
         guard let count: UInt32 = number(in: span), span.count - offset >= Int(count) else { return nil }
         defer { offset += Int(count) }
@@ -133,8 +134,8 @@ struct MetadataReader {
         range(in: span).map { range in range.map { span[$0] } }
     }
 
-    mutating func head(in span: Span<UInt8>) -> StoredAnswer.Head? {
-        var head = StoredAnswer.Head()
+    mutating func head(in span: Span<UInt8>) -> StoredResponse.Head? {
+        var head = StoredResponse.Head()
         guard let version: UInt8 = number(in: span), let status: UInt16 = number(in: span) else { return nil }
         var numbers: [Int64] = []
         for _ in 0..<6 {

@@ -1,42 +1,61 @@
 internal import Synchronization
 
-/// A small, fast store in front of a large, persistent one.
+/// Combines a small, fast store with a large, persistent one.
 ///
-/// An entry of the first is not looked up in the second, so a miss there never hides it. An entry that only the second
-/// has is copied to the first. Writes and removals go to both.
+/// A lookup uses the first store, and after a miss the second. An entry that only the second store has is then copied
+/// to the first. Writes and removals apply to both stores.
 public struct TwoTierCacheStore: CacheStore {
-    /// Tried first; usually memory.
+    /// The store that is looked up first, usually in memory.
     public let first: any CacheStore
-    /// Tried after a miss in the first; usually a disk.
+    /// The store that is looked up after a miss in the first, usually on disk.
     public let second: any CacheStore
     private let changes = Changes()
 
-    /// Running writes and removals: during one, an entry of the second may be about to disappear.
-    private final class Changes: Sendable {
-        let begun = Atomic(0)
+    /// Counts writes and removals. While one is running, an entry of the second store may be obsolete and must not be
+    /// copied to the first.
+    fileprivate final class Changes: Sendable {
+        let started = Atomic(0)
         let ended = Atomic(0)
     }
 
-    /// Creates a store from these two.
+    /// Creates a store that combines two others.
     public init(first: any CacheStore, second: any CacheStore) {
         self.first = first
         self.second = second
     }
+
+    /// Removes entries from the first store when another process has changed the second. Does not keep the second
+    /// store alive.
+    package struct Invalidator: Sendable {
+        fileprivate let first: any CacheStore
+        fileprivate let changes: Changes
+
+        /// Calls `remove` with the first store. A copy that is under way from the second store is removed too.
+        package func callAsFunction(_ remove: (any CacheStore) async throws(NetError) -> Void) async {
+            changes.started.add(1, ordering: .sequentiallyConsistent)
+            defer { changes.ended.add(1, ordering: .sequentiallyConsistent) }
+            try? await remove(first)
+        }
+    }
+
+    /// The invalidator of the first store.
+    package var invalidator: Invalidator { Invalidator(first: first, changes: changes) }
 
     /// Returns the entry of a key from the first store that has it.
     public func entry(for key: CacheKey) async throws(NetError) -> CacheEntry? {
         if let entry = try await first.entry(for: key) {
             return entry
         }
-        // Read in this order, so that equal numbers prove that no change is running.
+        // `ended` is read before `started`. In this order, equal numbers prove that no change was running.
         let ended = changes.ended.load(ordering: .sequentiallyConsistent)
-        let begun = changes.begun.load(ordering: .sequentiallyConsistent)
+        let started = changes.started.load(ordering: .sequentiallyConsistent)
         guard let entry = try await second.entry(for: key) else { return nil }
-        guard begun == ended else { return entry }
-        // An entry that is too large for the first is still returned by the second.
+        guard started == ended else { return entry }
+        // The copy fails if the entry is too large for the first store. Then the second one still has it.
         try? await first.put(entry, for: key)
-        // A change that has begun by now may have missed the entry in the first; a later one finds it there.
-        if changes.begun.load(ordering: .sequentiallyConsistent) != begun {
+        // A change that has started during the copy may not have seen the entry in the first store, so the copy is
+        // removed. A change that starts later sees it.
+        if changes.started.load(ordering: .sequentiallyConsistent) != started {
             _ = try? await first.remove(key)
         }
         return entry
@@ -45,15 +64,15 @@ public struct TwoTierCacheStore: CacheStore {
     private func change<Value: Sendable>(
         _ work: () async throws(NetError) -> Value
     ) async throws(NetError) -> Value {
-        changes.begun.add(1, ordering: .sequentiallyConsistent)
+        changes.started.add(1, ordering: .sequentiallyConsistent)
         defer { changes.ended.add(1, ordering: .sequentiallyConsistent) }
         return try await work()
     }
 
-    /// Stores an entry in both. An entry that is too large for the first is removed there and stored only in the
-    /// second.
+    /// Stores an entry in both stores. If the entry is too large for the first store, an older entry is removed there,
+    /// and the new one is stored only in the second.
     ///
-    /// Throws the errors of the second; the first has the entry then.
+    /// Throws the errors of the second store. In that case the first store may have the entry.
     public func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) {
         try await change { () async throws(NetError) in
             do throws(NetError) {
@@ -65,7 +84,7 @@ public struct TwoTierCacheStore: CacheStore {
         }
     }
 
-    /// Removes an entry from both. Returns false if neither had it.
+    /// Removes an entry from both stores. Returns false if neither had it.
     @discardableResult
     public func remove(_ key: CacheKey) async throws(NetError) -> Bool {
         try await change { () async throws(NetError) in
@@ -74,38 +93,23 @@ public struct TwoTierCacheStore: CacheStore {
         }
     }
 
-    /// Removes the entries from both and returns the larger number.
+    /// Removes the selected entries from both stores and returns the larger number.
     @discardableResult
-    public func removeAll(tagged tag: String) async throws(NetError) -> Int {
+    public func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {
         try await change { () async throws(NetError) in
-            max(try await first.removeAll(tagged: tag), try await second.removeAll(tagged: tag))
+            max(try await first.removeAll(selection), try await second.removeAll(selection))
         }
     }
 
-    /// Removes the entries from both and returns the larger number.
-    @discardableResult
-    public func removeAll(from host: String) async throws(NetError) -> Int {
-        try await change { () async throws(NetError) in
-            max(try await first.removeAll(from: host), try await second.removeAll(from: host))
-        }
-    }
-
-    /// Removes all entries from both and returns the larger number.
-    @discardableResult
-    public func removeAll() async throws(NetError) -> Int {
-        try await change { () async throws(NetError) in
-            max(try await first.removeAll(), try await second.removeAll())
-        }
-    }
-
-    /// Returns the entries of the second, and those that only the first has.
+    /// Returns the entries of the second store, and those that only the first store has.
     public func list() async throws(NetError) -> [CacheListing] {
-        let lasting = try await second.list()
-        let known = Set(lasting.map(\.key))
-        return lasting + (try await first.list()).filter { !known.contains($0.key) }
+        let persistent = try await second.list()
+        let known = Set(persistent.map(\.key))
+        return persistent + (try await first.list()).filter { !known.contains($0.key) }
     }
 
-    /// Returns the second's numbers, with the hits of both, and as misses those of both together.
+    /// Returns the usage of the second store, with the hits of both stores. A miss of the second store is a miss of
+    /// both.
     public func usage() async throws(NetError) -> CacheUsage {
         var usage = try await second.usage()
         usage.hits += try await first.usage().hits

@@ -1,52 +1,135 @@
-/// An app's cache policy for a request: how long a response is usable, and for which user.
+/// The rules by which responses are stored and used.
+public enum CacheRules: Sendable {
+    /// No caching: responses are neither stored nor used.
+    case off
+    /// The app's rules.
+    case application(CachePolicy)
+    /// The server's rules.
+    case http(HTTPCachePolicy)
+
+    /// The order in which cache and network are used; `nil` for ``off``.
+    public var mode: CacheMode? {
+        switch self {
+        case .off: nil
+        case .application(let policy): policy.mode
+        case .http(let policy): policy.mode
+        }
+    }
+
+    /// The same rules for a request that ignores stored responses, so that its response replaces them.
+    package var renewing: CacheRules {
+        switch with(.cacheElseNetwork) {
+        case .off: return .off
+        case .application(var policy):
+            policy.ignoresStored = true
+            return .application(policy)
+        case .http(var policy):
+            policy.ignoresStored = true
+            return .http(policy)
+        }
+    }
+
+    /// Returns the same rules with another mode.
+    func with(_ mode: CacheMode) -> CacheRules {
+        switch self {
+        case .off: return .off
+        case .application(var policy):
+            policy.mode = mode
+            return .application(policy)
+        case .http(var policy):
+            policy.mode = mode
+            return .http(policy)
+        }
+    }
+}
+
+extension Request {
+    /// The cache rules of the request. If `nil`, those of the service apply, or else those of ``Caching``.
+    ///
+    /// An agent without ``Caching`` ignores the rules and sends the request. With ``CacheMode/cacheOnly``, the request
+    /// fails with ``NetError/Code/notCached`` instead.
+    public var caching: CacheRules? {
+        get { callSettings?.value.caching }
+        set { settings.caching = newValue }
+    }
+}
+
+/// The order in which cache and network are used.
+public enum CacheMode: Sendable, Hashable {
+    /// Uses the stored response if the rules allow it, otherwise the network.
+    case cacheElseNetwork
+    /// Uses the network. If it fails, uses the stored response at any age. A response with an error status is not a
+    /// failure of the network.
+    case networkElseCache
+    /// Returns the stored response, if it is usable, and then the response from the network: see
+    /// ``Agent/answers(to:)``. A call that returns only one response returns the one from the network.
+    case cacheThenNetwork
+    /// Uses the stored response. If none is usable, fails with ``NetError/Code/notCached``. Sends nothing.
+    case cacheOnly
+    /// Works like ``cacheElseNetwork``, but also uses a stale response. It may have been stale for at most this time.
+    /// Meanwhile a new response is fetched in the background (RFC 5861, 3).
+    case staleWhileRevalidate(Duration)
+    /// Works like ``cacheElseNetwork``, but uses a stale response if the network fails, or if the server responds with
+    /// 500, 502, 503 or 504 (RFC 5861, 4). The response may have been stale for at most this time.
+    case staleIfError(Duration)
+    /// Returns the last known response immediately, at any age, and fetches a new one in the background for the next
+    /// call. If nothing is stored, uses the network (CTNetworking's native load).
+    case nativeLoad
+}
+
+/// The app's cache policy for a request: how long a response may be used, and for which user.
 ///
 ///     var request = Request<[City]>("cities")
 ///     request.caching = .application(CachePolicy(maximumAge: .seconds(300), version: 2))
 ///
-/// The server's caching directives are ignored; ``HTTPCachePolicy`` follows them.
+/// The server's caching directives are ignored. To follow them, use ``HTTPCachePolicy``.
 public struct CachePolicy: Sendable {
     /// The responses to store.
     public enum Storing: Sendable {
-        /// Responses that the request accepts: with valid status, type, JSON shape and decoding.
+        /// Responses that the request accepts, with a valid status, type and JSON shape, and that can be decoded.
         case accepted
         /// Accepted responses for which the closure returns true.
         case acceptedWhere(@Sendable (Response<Bytes>) -> Bool)
     }
 
-    /// The order of cache and network.
+    /// The order in which cache and network are used.
     public var mode: CacheMode
-    /// The maximum age of a response, inclusive. With a negative age nothing is read or stored; with zero nothing is
+    /// The largest age of a usable response. If it is zero, nothing is stored. If it is negative, nothing is read or
     /// stored.
     public var maximumAge: Duration
-    /// A response that was stored with another number is not used.
+    /// The version of the app's data. A response that was stored with another version is not used.
     public var version: Int64
-    /// A response that was stored with another text, or without one, is not used. Only a keyed hash of it is stored.
+    /// A text on which the response depends. A response that was stored with another text, or without one, is not used.
+    /// Only a keyed hash of the text is stored.
     public var sensitiveData: String?
-    /// A response that another version of the app stored is not used. If `nil`, ``Agent/Configuration/appVersion``
-    /// applies.
+    /// The version of the app. A response that another version stored is not used. If `nil`,
+    /// ``Agent/Configuration/appVersion`` applies.
     public var appVersion: String?
-    /// The owner of the response, such as a user's number; no other owner gets it. If empty, it is shared. If `nil`,
-    /// users are distinguished by their credentials, client certificate, netrc file, Cookie field and the agent's
-    /// cookies. Only a keyed hash of it is stored.
+    /// The owner of the response, such as a user's number. No other owner gets the response. Only a keyed hash of the
+    /// scope is stored.
+    ///
+    /// If the scope is empty, all users share the response. If it is `nil`, users are distinguished by their
+    /// credentials, client certificate, netrc file, Cookie field and the agent's cookies.
     public var scope: String?
-    /// The fields that select the response; others are ignored.
+    /// The names of the request fields that are part of the cache key. Other fields are ignored.
     public var keyFields = ["Accept", "Accept-Language", "Content-Type"]
-    /// The methods whose responses are stored and used. If `nil`, any method in a request's own policy, and GET and
-    /// HEAD in the policy of all requests.
+    /// The methods whose responses are stored and used. If `nil`, a request's own policy applies to any method, and the
+    /// policy of ``Caching`` applies to GET and HEAD.
     public var methods: Set<Method>?
-    /// Whether the call ends before its response is stored.
+    /// Whether the call may end before its response is stored.
     public var writesAsynchronously = true
-    /// Whether stored responses are ignored; the network's response is still stored.
+    /// Whether stored responses are ignored. The response from the network is still stored.
     public var ignoresStored = false
-    /// Whether nothing is stored.
+    /// Whether stored responses are used, but none are stored.
     public var isReadOnly = false
     /// The responses to store.
     public var storing = Storing.accepted
-    /// Whether an expired response is revalidated by its ETag or Last-Modified, which may avoid sending it again.
+    /// Whether an expired response is revalidated with its ETag or Last-Modified. If it is still valid, the server need
+    /// not send the body again.
     public var revalidates = true
-    /// The tags of entries, for ``CacheStore/removeAll(tagged:)``.
+    /// The tags of the stored entries, for ``CacheSelection/tagged(_:)``.
     public var tags: Set<String> = []
-    /// The largest streamed body to store, in bytes (16 MiB).
+    /// The size of the largest streamed body to store, in bytes (16 MiB).
     public var maximumBodyBytes = 16 << 20
 
     /// Creates a policy.
@@ -59,5 +142,40 @@ public struct CachePolicy: Sendable {
         self.sensitiveData = sensitiveData
         self.scope = scope
         self.mode = mode
+    }
+}
+
+/// Caching by the server's directives, as a private cache (RFC 9111). Unlike a proxy's cache, it does not share
+/// responses between users.
+///
+///     request.caching = .http(HTTPCachePolicy())
+public struct HTTPCachePolicy: Sendable {
+    /// The order in which cache and network are used.
+    public var mode: CacheMode
+    /// The owner of the responses, such as a user's number. No other owner gets the responses. Only a keyed hash of the
+    /// scope is stored.
+    ///
+    /// If the scope is empty, all users share the responses. If it is `nil`, users are distinguished by their
+    /// credentials, client certificate and netrc file. If a stored response belongs to a request with cookies, they are
+    /// also distinguished by their cookies.
+    public var scope: String?
+    /// Determines how long a response without an explicit lifetime is fresh: for this fraction of the time between
+    /// Last-Modified and Date, at most a day (0.1; RFC 9111, 4.2.2). If 0, such a response is never fresh.
+    public var heuristicFraction = 0.1
+    /// Whether the call may end before its response is stored.
+    public var writesAsynchronously = true
+    /// Whether stored responses are ignored. The response from the network is still stored.
+    public var ignoresStored = false
+    /// Whether stored responses are used, but none are stored.
+    public var isReadOnly = false
+    /// The tags of the stored entries, for ``CacheSelection/tagged(_:)``.
+    public var tags: Set<String> = []
+    /// The size of the largest streamed body to store, in bytes (16 MiB).
+    public var maximumBodyBytes = 16 << 20
+
+    /// Creates a policy.
+    public init(mode: CacheMode = .cacheElseNetwork, scope: String? = nil) {
+        self.mode = mode
+        self.scope = scope
     }
 }

@@ -2,24 +2,24 @@
 struct StepNode: Sendable {
     let name: String
     let earlier: [String]
-    /// ``earlier`` as a set, for lookups.
+    /// The names in ``earlier`` as a set, for lookups.
     let comesAfter: Set<String>
-    let work: @Sendable (ChainStep, StepRun, any RequestSender) async throws(NetError) -> any ErrandOutcome
+    let work: @Sendable (ChainStep, StepRun, any RequestSender) async throws(NetError) -> any OperationOutput
 
-    init<Work: Errand>(
+    init<Work: SendableOperation>(
         _ name: String, after earlier: [String], _ make: @escaping @Sendable (StepRun) async throws -> Work
     ) {
         self.name = name
         self.earlier = earlier
         comesAfter = Set(earlier)
-        work = { (step, run, sender) async throws(NetError) -> any ErrandOutcome in
+        work = { (step, run, sender) async throws(NetError) -> any OperationOutput in
             try await Self.outcome(step, through: sender) { try await make(run) }
         }
     }
 
-    private static func outcome<Work: Errand>(
+    private static func outcome<Work: SendableOperation>(
         _ step: ChainStep, through sender: some RequestSender, _ make: () async throws -> Work
-    ) async throws(NetError) -> any ErrandOutcome {
+    ) async throws(NetError) -> any OperationOutput {
         try await step.run(through: sender, make)
     }
 }
@@ -28,43 +28,44 @@ struct StepNode: Sendable {
 final class GraphWork: Sendable {
     private struct State: Sendable {
         var nodes: [StepNode] = []
-        var places: [String: Int] = [:]
-        /// By the step's index: the number of predecessors that have not ended, and the successors.
-        var missing: [Int] = []
-        var later: [[Int]] = []
+        var indices: [String: Int] = [:]
+        /// For each step, at its index: the number of predecessors that have not ended, and the indices of its
+        /// successors.
+        var pendingPredecessors: [Int] = []
+        var successors: [[Int]] = []
         /// The steps that may begin.
         var ready: [Int] = []
-        var underWay = 0
-        var outcomes: [String: any ErrandOutcome] = [:]
+        var runningCount = 0
+        var outcomes: [String: any OperationOutput] = [:]
         var ended: [String] = []
         var failure: NetError?
         var isOver = false
 
         mutating func append(_ node: StepNode) {
-            places[node.name] = nodes.count
+            indices[node.name] = nodes.count
             nodes.append(node)
-            missing.append(0)
-            later.append([])
+            pendingPredecessors.append(0)
+            successors.append([])
         }
 
-        mutating func connect(_ place: Int) {
-            for name in nodes[place].comesAfter where outcomes[name] == nil {
-                if let other = places[name] {
-                    missing[place] += 1
-                    later[other].append(place)
+        mutating func connect(_ index: Int) {
+            for name in nodes[index].comesAfter where outcomes[name] == nil {
+                if let other = indices[name] {
+                    pendingPredecessors[index] += 1
+                    successors[other].append(index)
                 }
             }
-            if missing[place] == 0 {
-                ready.append(place)
+            if pendingPredecessors[index] == 0 {
+                ready.append(index)
             }
         }
 
-        mutating func end(_ place: Int, _ outcome: any ErrandOutcome) {
-            outcomes[nodes[place].name] = outcome
-            ended.append(nodes[place].name)
-            for other in later[place] {
-                missing[other] -= 1
-                if missing[other] == 0 {
+        mutating func end(_ index: Int, _ outcome: any OperationOutput) {
+            outcomes[nodes[index].name] = outcome
+            ended.append(nodes[index].name)
+            for other in successors[index] {
+                pendingPredecessors[other] -= 1
+                if pendingPredecessors[other] == 0 {
                     ready.append(other)
                 }
             }
@@ -77,11 +78,11 @@ final class GraphWork: Sendable {
     }
 
     private let state: Lock<State>
-    /// Receives an element when a step may have become ready.
+    /// A signal that steps may have become ready, or that the run may have ended.
     private let changes: AsyncStream<Void>
     private let change: AsyncStream<Void>.Continuation
 
-    /// Creates a run of steps that were checked.
+    /// Creates a run. The steps must have been checked.
     init(_ nodes: [StepNode]) {
         var first = State()
         nodes.forEach { first.append($0) }
@@ -93,7 +94,7 @@ final class GraphWork: Sendable {
     func run(through sender: some RequestSender) async throws(NetError) -> StepGraphOutcome {
         change.yield()
         await withTaskGroup(of: Void.self) { group in
-            // The stream ends immediately when the Swift task is cancelled; the child tasks are cancelled too.
+            // If the Swift task is cancelled, the stream ends immediately. The child tasks are cancelled too.
             for await _ in changes {
                 guard case .begin(let ready) = next() else { break }
                 for (index, node) in ready {
@@ -115,29 +116,29 @@ final class GraphWork: Sendable {
         return StepGraphOutcome(outcomes: ended.outcomes, names: ended.ended)
     }
 
-    /// Returns the steps that are ready, or the end if none is ready and none is in flight.
+    /// Returns the steps that are ready to begin, or `.end` if a step has failed or no step is ready or in flight.
     private func next() -> Action {
         state.withLock { state in
             let ready = state.failure == nil ? state.ready.sorted() : []
             state.ready = []
-            state.underWay += ready.count
-            state.isOver = state.failure != nil || state.underWay == 0
+            state.runningCount += ready.count
+            state.isOver = state.failure != nil || state.runningCount == 0
             return state.isOver ? .end : .begin(ready.map { ($0, state.nodes[$0]) })
         }
     }
 
     private func run(_ node: StepNode, _ index: Int, through sender: some RequestSender) async {
-        let result: Result<any ErrandOutcome, NetError>
+        let result: Result<any OperationOutput, NetError>
         do throws(NetError) {
             let step = ChainStep(index: index, name: node.name)
             result = .success(try await node.work(step, StepRun(name: node.name, work: self), sender))
         } catch {
             result = .failure(error)
         }
-        // A step that was cancelled with the others has no error of its own.
+        // If the step was cancelled together with the others, its error is not the failure of the graph.
         let isCancelled = Task.isCancelled
         state.withLock { state in
-            state.underWay -= 1
+            state.runningCount -= 1
             switch result {
             case .success(let outcome):
                 state.end(index, outcome)
@@ -148,18 +149,18 @@ final class GraphWork: Sendable {
         change.yield()
     }
 
-    // MARK: Used by steps
+    // MARK: Functions that running steps call
 
     func add(_ node: StepNode) throws(NetError) {
         let fault: String? = state.withLock { state in
             if state.isOver {
-                return "the graph is over, and takes no step \"\(node.name)\""
+                return "the graph has ended and cannot add step \"\(node.name)\""
             }
-            if state.places[node.name] != nil {
-                return "two steps are called \"\(node.name)\""
+            if state.indices[node.name] != nil {
+                return "two steps have the name \"\(node.name)\""
             }
-            if let unknown = node.earlier.first(where: { state.places[$0] == nil }) {
-                return "step \"\(node.name)\" comes after \"\(unknown)\", which is no step"
+            if let unknown = node.earlier.first(where: { state.indices[$0] == nil }) {
+                return "step \"\(node.name)\" depends on \"\(unknown)\", which is not a step"
             }
             state.append(node)
             state.connect(state.nodes.count - 1)
@@ -171,22 +172,22 @@ final class GraphWork: Sendable {
         change.yield()
     }
 
-    /// Returns the outcome of a step if `later` depends on it.
-    func outcome(of name: String, before later: String) -> (any ErrandOutcome)? {
+    /// Returns the outcome of a step. Returns `nil` if the step `later` does not depend on it, directly or indirectly.
+    func outcome(of name: String, before later: String) -> (any OperationOutput)? {
         state.withLock { state in
-            guard let step = state.places[later].map({ state.nodes[$0] }) else { return nil }
-            // The usual case; a search through the predecessors of a large graph is slow.
+            guard let step = state.indices[later].map({ state.nodes[$0] }) else { return nil }
+            // The usual case is checked first, because the search below is slow in a large graph.
             if step.comesAfter.contains(name) {
                 return state.outcomes[name]
             }
             var seen: Set<String> = []
-            var rest = step.earlier
-            while let earlier = rest.popLast() {
+            var remaining = step.earlier
+            while let earlier = remaining.popLast() {
                 if earlier == name {
                     return state.outcomes[name]
                 }
-                if seen.insert(earlier).inserted, let place = state.places[earlier] {
-                    rest += state.nodes[place].earlier
+                if seen.insert(earlier).inserted, let index = state.indices[earlier] {
+                    remaining += state.nodes[index].earlier
                 }
             }
             return nil

@@ -1,122 +1,127 @@
-/// A type that describes one kind of request; every property except the path has a default.
+/// A type that describes one kind of request. All properties except the path have defaults.
 ///
-///     struct HotCities: Endpoint {
-///         typealias Value = [City]
+///     struct HotCities {
 ///         let count: Int
+///     }
+///
+///     extension HotCities: Endpoint {
+///         typealias Value = [City]
 ///         var path: String { "cities/hot" }
-///         var parameters: Parameters? { ["count": .init(count)] }
+///         var parameters: Parameters? { ["count": count] }
 ///     }
 ///     let cities = try await agent.send(HotCities(count: 10)).value
 ///
-/// The request is created for each call and also gets the ``Startable/tag`` and the ``Startable/userInfo``.
-/// ``finish(_:)`` sets options that have no property here.
-public protocol Endpoint: Startable {
-    /// The path relative to a base, or an absolute URL.
-    var path: String { get }
-    /// The service of the request; none by default.
-    var service: Service? { get }
-    /// The base of the path. If `nil` or empty, the service's or the agent's applies.
-    var baseURL: String? { get }
-    /// The base of the path if ``usesCDN``. If `nil` or empty, the service's or the agent's applies.
-    var cdnURL: String? { get }
-    /// Whether the path uses the CDN's base, if there is one.
-    var usesCDN: Bool { get }
-
-    /// The method; GET by default.
-    var method: Method { get }
-    /// The parameters; none by default.
-    var parameters: Parameters? { get }
-    /// Returns the parameters of each call; ``parameters`` by default.
-    ///
-    /// An error thrown here ends the call: a ``NetError`` unchanged, any other error as ``NetError/Code/badParameter``.
-    func currentParameters() async throws -> Parameters?
-    /// The position of the parameters; by the method by default.
-    var parameterPlacement: ParameterPlacement { get }
-    /// The body; none by default.
-    var body: Body? { get throws(NetError) }
-    /// The fields; none by default. They override ``credentials``.
-    var headers: Headers { get }
-    /// The credentials to send; none by default.
-    var credentials: Credentials? { get }
-    /// The limits. If `nil`, the service's or the agent's apply.
-    var limits: Limits? { get }
-    /// The priority among waiting requests; normal by default.
-    var priority: Priority { get }
-
-    /// The decoding of the response. By default JSON for a `Decodable` value, and the matching form for `Bytes`,
-    /// `String`, `JSONValue` and `Void`.
-    var decoding: Decoding<Value> { get }
-    /// The accepted statuses; 200 to 299 by default, `nil` is all.
-    var acceptedStatuses: Range<Int>? { get }
-    /// The accepted content types. If `nil`, those of the decoding apply.
-    var acceptedTypes: [String]? { get }
-    /// The required shape of a JSON body; `nil` is any.
-    var shape: JSONShape? { get }
-
-    /// Selects the parameters of the cache key; `nil` (the default) selects all.
-    var cacheKeyParameters: (@Sendable (Parameters) -> Parameters)? { get }
-    /// A request to send unchanged (``Request/isComplete``) instead of one from the properties above: base, method,
-    /// parameters, body, fields, credentials and limits. `nil` by default. The properties for the response still apply.
-    var completeRequest: Request<Bytes>? { get throws(NetError) }
-    /// Makes final changes to the request; does nothing by default.
-    func finish(_ request: inout Request<Value>) throws(NetError)
-}
+/// ``EndpointMembers`` lists the properties. Conform in an extension, as above: the compiler then warns about a member
+/// whose name is nearly that of a property.
+///
+/// A request is created for each call. It also gets the ``Startable/tag`` and the ``Startable/userInfo``. To set
+/// options that have no property, implement ``EndpointMembers/finish(_:)``.
+public protocol Endpoint: EndpointMembers
+where
+    PathValue: URLConvertible,
+    ServiceValue: OptionalConvertible<Service>,
+    BaseURL: OptionalConvertible,
+    BaseURL.Wrapped: URLConvertible,
+    CDNURL: OptionalConvertible,
+    CDNURL.Wrapped: URLConvertible,
+    CDNChoice: OptionalConvertible<Bool>,
+    MethodValue: MethodConvertible,
+    ParametersValue: ParametersConvertible,
+    PlacementValue: OptionalConvertible<ParameterPlacement>,
+    BodyValue: BodyConvertible,
+    HeadersValue: HeadersConvertible,
+    CredentialsValue: OptionalConvertible<Credentials>,
+    LimitsValue: OptionalConvertible<Limits>,
+    PriorityValue: OptionalConvertible<Priority>,
+    DecodingValue == Decoding<Value>,
+    StatusesValue: OptionalConvertible<Range<Int>>,
+    TypesValue: OptionalConvertible<[String]>,
+    ShapeValue: OptionalConvertible<JSONShape>,
+    KeyParametersValue: OptionalConvertible<@Sendable (Parameters) -> Parameters>,
+    CompleteRequest: OptionalConvertible<Request<Bytes>>,
+    TagValue: OptionalConvertible<Int>,
+    UserInfoValue: OptionalConvertible<[String: any Sendable]>,
+    ListenersValue: OptionalConvertible<[any TaskListener]>,
+    InterceptorsValue: OptionalConvertible<[any Interceptor]>,
+    FinishedRequest == Request<Value>
+{}
 
 extension Endpoint {
-    /// Returns the request that the properties describe.
+    /// Creates the request from the properties.
     public func request() async throws(NetError) -> Request<Value> {
         var request: Request<Value>
-        if let complete = try completeRequest {
+        if let complete = try await value(of: "complete request", .usage, { try await completeRequest._optional }) {
             request = complete.decoded(by: decoding)
             request.isComplete = true
         } else {
             request = try await describedRequest()
         }
-        request.acceptedStatuses = acceptedStatuses
-        if let acceptedTypes {
-            request.acceptedTypes = acceptedTypes
+        request.acceptedStatuses = acceptedStatuses._optional
+        if let types = acceptedTypes._optional {
+            request.acceptedTypes = types
         }
-        if let shape {
+        if let shape = shape._optional {
             request = request.expecting(shape)
         }
-        request.priority = priority
-        if tag != 0 {
-            request.tag = tag
+        request.priority = priority._optional ?? .normal
+        setStartOptions(of: &request)
+        do {
+            try await finish(&request)
+        } catch {
+            throw NetError(wrapping: error, .usage, "finish(_:) of the endpoint failed")
         }
-        if !userInfo.isEmpty {
-            request.userInfo = userInfo
-        }
-        if let service {
-            request.service = service
-        }
-        try finish(&request)
         return request
     }
 
+    private func setStartOptions(of request: inout Request<Value>) {
+        if let tag = tag._optional, tag != 0 {
+            request.tag = tag
+        }
+        if let userInfo = userInfo._optional, !userInfo.isEmpty {
+            request.userInfo = userInfo
+        }
+        if let service = service._optional {
+            request.service = service
+        }
+        if let interceptors = interceptors._optional, !interceptors.isEmpty {
+            request.interceptors = interceptors
+        }
+    }
+
     private func describedRequest() async throws(NetError) -> Request<Value> {
-        let asked: Parameters?
-        do {
-            asked = try await currentParameters()
-        } catch {
-            throw NetError(asking: error, .badParameter, "what was asked for the parameters failed")
-        }
+        let parameters = try await value(of: "parameters", .badParameter) { try await self.parameters._parameters }
+        let headers = try await value(of: "header fields", .badHeader) { try await self.headers._headers }
+        let body = try await value(of: "body", .usage) { try await self.body._body }
         var request = Request<Value>(
-            path, method: method, parameters: asked, headers: headers, body: try body, decoding: decoding)
-        if parameterPlacement != .byMethod {
-            request.parameterPlacement = parameterPlacement
+            path, method: method._method, parameters: parameters, headers: headers, body: body, decoding: decoding)
+        if let placement = parameterPlacement._optional, placement != .byMethod {
+            request.parameterPlacement = placement
         }
-        if baseURL != nil || cdnURL != nil || usesCDN {
-            request.baseURL = baseURL
-            request.cdnURL = cdnURL
+        let usesCDN = usesCDN._optional ?? false
+        let base = baseURL._optional?._urlText
+        let cdn = cdnURL._optional?._urlText
+        if base != nil || cdn != nil || usesCDN {
+            request.baseURL = base
+            request.cdnURL = cdn
             request.usesCDN = usesCDN
         }
-        if let credentials {
+        if let credentials = credentials._optional {
             request.credentials = credentials
         }
-        request.limits = limits
-        if let cacheKeyParameters {
-            request.cacheKeyParameters = cacheKeyParameters
+        request.limits = limits._optional ?? Limits()
+        if let select = cacheKeyParameters._optional {
+            request.cacheKeyParameters = select
         }
         return request
+    }
+
+    private func value<Member>(
+        of name: String, _ code: NetError.Code, _ compute: () async throws -> Member
+    ) async throws(NetError) -> Member {
+        do {
+            return try await compute()
+        } catch {
+            throw NetError(wrapping: error, code, "computing the endpoint's \(name) failed")
+        }
     }
 }

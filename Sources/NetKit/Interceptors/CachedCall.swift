@@ -1,302 +1,308 @@
-/// One call through the cache.
-struct CachedCall<Side: CacheSide>: Sendable {
-    let side: Side
+/// One call that uses the cache.
+struct CachedCall<Evaluator: CacheEvaluator>: Sendable {
+    let evaluator: Evaluator
     let caching: Caching
     let call: Call
     let next: Next
 
-    /// Returns the response, from cache and network in the order of the mode.
-    func answer() async throws(NetError) -> Answer {
-        let look = await side.look(at: caching.now)
-        switch side.mode {
+    /// Returns the response from the cache or the network, as the cache mode requires.
+    func response() async throws(NetError) -> ChainResponse {
+        let lookup = await evaluator.lookup(at: caching.now)
+        switch evaluator.mode {
         case .cacheElseNetwork, .staleWhileRevalidate, .staleIfError:
-            return look.decision.isUse ? used(look) : try await asked(look)
+            return lookup.decision.isUse ? useStored(lookup) : try await fetched(lookup)
         case .networkElseCache, .cacheThenNetwork:
-            return try await asked(look.asking(.networkFirst))
+            return try await fetched(lookup.fetching(.networkFirst))
         case .cacheOnly:
-            if look.decision.isUse {
-                return hit(look)
+            if lookup.decision.isUse {
+                return hit(lookup)
             }
-            throw missed(look)
+            throw missed(lookup)
         case .nativeLoad:
-            guard look.isOwn else { return try await asked(look) }
-            refresh(look)
-            return hit(look.using(.lastKnown))
+            guard lookup.isOwn else { return try await fetched(lookup) }
+            refresh(lookup)
+            return hit(lookup.using(.lastKnown))
         }
     }
 
     // MARK: From the cache
 
-    private func used(_ look: CacheLook) -> Answer {
-        if look.decision.reason == .staleWhileRevalidate {
-            refresh(look)
+    private func useStored(_ lookup: CacheLookup) -> ChainResponse {
+        if lookup.decision.reason == .staleWhileRevalidate {
+            refresh(lookup)
         }
-        return hit(look)
+        return hit(lookup)
     }
 
-    func hit(_ look: CacheLook) -> Answer {
-        guard let piece = look.stored else { return Answer(Response(status: 504)) }
-        return hit(look, side.response(of: piece, at: caching.now))
+    func hit(_ lookup: CacheLookup) -> ChainResponse {
+        guard let cachedResponse = lookup.stored else { return ChainResponse(Response(status: 504)) }
+        return hit(lookup, evaluator.response(of: cachedResponse, at: caching.now))
     }
 
     /// Returns the stored response.
-    func hit(_ look: CacheLook, _ stored: Response<Bytes>) -> Answer {
-        let isFresh = look.age.map { age in look.lifetime.map { age <= $0 } ?? false } ?? false
+    func hit(_ lookup: CacheLookup, _ stored: Response<Bytes>) -> ChainResponse {
+        let isFresh = lookup.age.map { age in lookup.lifetime.map { age <= $0 } ?? false } ?? false
         var response = stored
-        response.cacheNote = CacheNote(look.report(isFresh ? .hit : .staleHit))
-        tell(response)
-        return Answer(response)
+        response.cacheAnnotation = CacheAnnotation(lookup.report(isFresh ? .hit : .staleHit))
+        report(response)
+        return ChainResponse(response)
     }
 
-    func missed(_ look: CacheLook) -> NetError {
+    func missed(_ lookup: CacheLookup) -> NetError {
         var response = Response<Bytes>(status: 0)
-        response.cacheNote = CacheNote(look.report(.none))
-        tell(response)
-        return NetError(.notCached, "the cache alone was asked, and says: \(look.decision)", response: response)
+        response.cacheAnnotation = CacheAnnotation(lookup.report(.none))
+        report(response)
+        return NetError(
+            .notCached,
+            "not in the cache (cache-only request): no usable stored response (\(lookup.decision.reason))"
+                + " for \(call.request.method) \(call.request.url.shownPath)", response: response)
     }
 
-    func tell(_ response: Response<Bytes>) {
+    func report(_ response: Response<Bytes>) {
         if let watch = call.watch, let report = response.cache {
-            watch.tell(.cacheReported(report), of: call.request)
+            watch.report(.cacheReported(report), of: call.request)
         }
     }
 
     // MARK: From the network
 
-    /// Returns the network's response, or the stored one if it may replace a failure.
-    func asked(_ look: CacheLook) async throws(NetError) -> Answer {
-        let answer: Answer
+    /// Returns the response from the network. If the network or the server fails, returns the stored response if that
+    /// is allowed.
+    func fetched(_ lookup: CacheLookup) async throws(NetError) -> ChainResponse {
+        let chainResponse: ChainResponse
         do throws(NetError) {
-            answer = try await exchanged(look)
+            chainResponse = try await fetchOrRevalidate(lookup)
         } catch {
-            if error.isFailureToAnswer, side.mayStandIn(look, at: caching.now) {
-                return hit(look.using(.staleIfError))
-            }
-            throw error
+            guard error.isFailureToRespond,
+                let stale = evaluator.replacement(lookup, after: nil, at: caching.now)
+            else { throw error }
+            return hit(stale)
         }
-        if answer.isFailureOfTheServer, side.mode != .networkElseCache, side.mayStandIn(look, at: caching.now) {
-            answer.discard()
-            return hit(look.using(.staleIfError))
+        if let stale = evaluator.replacement(lookup, after: chainResponse.status, at: caching.now) {
+            chainResponse.discard()
+            return hit(stale)
         }
-        return answer
+        return chainResponse
     }
 
-    /// Sends the request, conditionally if the stored response has a validator.
-    private func exchanged(_ look: CacheLook) async throws(NetError) -> Answer {
-        guard case .revalidate = look.decision, let piece = look.stored, let conditional = conditional(piece) else {
-            return try await plain(look, call)
+    /// Sends the request. If the stored response has to be revalidated and has a validator, the request is conditional.
+    private func fetchOrRevalidate(_ lookup: CacheLookup) async throws(NetError) -> ChainResponse {
+        guard case .revalidate = lookup.decision, let cachedResponse = lookup.stored,
+            let conditional = conditional(cachedResponse)
+        else {
+            return try await fetch(lookup, call)
         }
         let sent = caching.now
-        let answer = try await next(conditional)
-        guard answer.status == 304 else { return await storing(answer, look, asked: sent) }
-        answer.discard()
-        guard HTTPStorage.isAbout(piece.answer.headers, answer.headers) else { return try await plain(look, call) }
-        return await refreshed(piece, by: answer, look, asked: sent)
+        let chainResponse = try await next(conditional)
+        guard chainResponse.status == 304 else { return await storing(chainResponse, lookup, sent: sent) }
+        chainResponse.discard()
+        guard cachedResponse.storedResponse.isConfirmed(by: chainResponse.headers) else {
+            return try await fetch(lookup, call)
+        }
+        return await refreshed(cachedResponse, by: chainResponse, lookup, sent: sent)
     }
 
-    func plain(_ look: CacheLook, _ call: Call) async throws(NetError) -> Answer {
+    func fetch(_ lookup: CacheLookup, _ call: Call) async throws(NetError) -> ChainResponse {
         let sent = caching.now
-        return await storing(try await next(call), look, asked: sent)
+        return await storing(try await next(call), lookup, sent: sent)
     }
 
-    private func conditional(_ piece: StoredPiece) -> Call? {
+    private func conditional(_ cachedResponse: CachedResponse) -> Call? {
         var call = call
-        let headers = piece.answer.headers
-        let (tag, modified) = (headers.first(named: "ETag"), headers.first(named: "Last-Modified"))
-        guard tag != nil || modified != nil, call.request.canBeConditional, !call.request.hasPreconditions else {
-            return nil
+        let conditions = cachedResponse.storedResponse.conditions
+        guard !conditions.isEmpty, call.request.canBeConditional, !call.request.hasPreconditions else { return nil }
+        for condition in conditions {
+            call.request.headers.append(condition)
         }
-        if let tag {
-            call.request.headers.append(tag.renamed("If-None-Match"))
-        }
-        if let modified {
-            call.request.headers.append(modified.renamed("If-Modified-Since"))
-        }
-        // A 304 has no body and is no JSON. A response with a body is checked after the chain.
+        // A 304 response has no body that could be checked. A response with a body is checked after the chain.
         call.request.expectation = nil
         return call
     }
 
-    /// Returns the stored response, updated by the server's 304.
+    /// Returns the stored response with the updated fields of the server's 304 response.
     private func refreshed(
-        _ piece: StoredPiece, by answer: Answer, _ look: CacheLook, asked: Int64
-    ) async -> Answer {
+        _ cachedResponse: CachedResponse, by chainResponse: ChainResponse, _ lookup: CacheLookup, sent: Int64
+    ) async -> ChainResponse {
         let received = caching.now
-        // The confirming response may have come over other redirects than the stored one.
-        let hosts = call.request.hosts(onTheWayTo: answer.metrics)
-        let fresh = side.freshened(piece.answer, by: answer.headers, asked: asked, received: received)
-            .visiting(hosts ?? [])
-        let kept = StoredPiece(key: piece.key, answer: fresh, body: piece.body)
-        let side = side
-        if isForItsKey(answer), hosts != nil {
-            await keep(look) {
-                () async throws(NetError) in try await side.replace(piece, by: fresh, after: look)
+        // The redirects that led to the 304 response may differ from those of the stored response.
+        let hosts = call.request.hosts(ofRedirectsIn: chainResponse.metrics)
+        let fresh = evaluator.freshened(
+            cachedResponse.storedResponse, by: chainResponse.headers, sent: sent, received: received
+        )
+        .visiting(hosts ?? [])
+        let updated = CachedResponse(key: cachedResponse.key, storedResponse: fresh, body: cachedResponse.body)
+        let evaluator = evaluator
+        if matchesKey(chainResponse), hosts != nil {
+            await keep(lookup) {
+                () async throws(NetError) in try await evaluator.replace(cachedResponse, by: fresh, after: lookup)
             }
         }
-        var response = side.response(of: kept, at: received)
-        response.metrics = answer.metrics
-        response.cacheNote = CacheNote(look.report(.revalidated))
-        tell(response)
-        return Answer(response)
+        var response = evaluator.response(of: updated, at: received)
+        response.metrics = chainResponse.metrics
+        response.cacheAnnotation = CacheAnnotation(lookup.report(.revalidated))
+        report(response)
+        return ChainResponse(response)
     }
 
     // MARK: Storing
 
-    /// Returns the response, which is stored when the caller has accepted it, or has read it to its end.
-    func storing(_ answer: Answer, _ look: CacheLook, asked: Int64) async -> Answer {
-        if call.kind == .stream, case .bytes = answer.body {
-            return await storing(Answer(ResponseStream(answer.response)), look, asked: asked)
+    /// Returns a response that is stored later: when the caller has accepted it, or at the end of its stream.
+    func storing(_ chainResponse: ChainResponse, _ lookup: CacheLookup, sent: Int64) async -> ChainResponse {
+        if call.kind == .stream, case .bytes = chainResponse.body {
+            return await storing(ChainResponse(ResponseStream(chainResponse.response)), lookup, sent: sent)
         }
-        var report = look.report(.network)
-        let (side, received, isOwn) = (side, caching.now, isForItsKey(answer))
-        let stored = isOwn ? side.answer(for: answer.response, asked: asked, received: received) : nil
+        var report = lookup.report(.network)
+        let (evaluator, received, isOwn) = (evaluator, caching.now, matchesKey(chainResponse))
+        let stored = isOwn ? evaluator.storable(for: chainResponse.response, sent: sent, received: received) : nil
         report.isStorable = stored != nil && !caching.isFailing
-        if isOwn, stored == nil || isRefused(answer.status) {
-            await drop(look, for: answer.response)
+        if isOwn, stored == nil || isRefused(chainResponse.status) {
+            await removeObsolete(lookup, for: chainResponse.status)
         }
-        defer { call.watch?.tell(.cacheReported(report), of: call.request) }
-        switch answer.body {
+        defer { call.watch?.report(.cacheReported(report), of: call.request) }
+        switch chainResponse.body {
         case .bytes(let bytes):
-            let response = answer.response
+            let response = chainResponse.response
             let store = stored.map { stored -> @Sendable () async -> Bool in
-                { await keep(stored, bytes, of: response, after: look) }
+                { await keep(stored, bytes, of: response, after: lookup) }
             }
-            var noted = response
-            noted.cacheNote = CacheNote(report, store: store)
-            return Answer(noted)
+            var annotated = response
+            annotated.cacheAnnotation = CacheAnnotation(report, store: store)
+            return ChainResponse(annotated)
         case .stream(var stream):
             if stored != nil {
-                let chunks = StoringChunks(stream, upTo: side.maximumBodyBytes) { bytes, ending in
-                    await keepStream(bytes, ending, look, asked: asked, received: received)
+                let chunks = StoringChunks(stream, upTo: evaluator.maximumBodyBytes) { bytes, ending in
+                    await keepStream(bytes, ending, lookup, sent: sent, received: received)
                 }
                 stream = stream.replaced(by: chunks)
             }
-            stream.cacheNote = CacheNote(report)
-            return Answer(stream)
+            stream.cacheAnnotation = CacheAnnotation(report)
+            return ChainResponse(stream)
         case .file:
-            return answer
+            return chainResponse
         }
     }
 
-    /// Returns true if the response belongs to its key. It does not if credentials were replaced during the call. The
-    /// same holds for credentials of a challenge, which the keys of a policy with a scope do not contain.
-    func isForItsKey(_ answer: Answer) -> Bool {
-        guard side.scope != nil || !answer.cameByChallenge else { return false }
+    /// Returns true if the response may be stored under the key of the lookup. It may not if the URL or the credentials
+    /// were changed during the call. It may not either if the server sent a challenge, because the key does not contain
+    /// the credentials for it.
+    func matchesKey(_ chainResponse: ChainResponse) -> Bool {
+        guard evaluator.scope != nil || !chainResponse.cameByChallenge else { return false }
         let now = next.identified(call).request
-        return now.url == side.request.url
-            && caching.shownCredentials(of: now) == caching.shownCredentials(of: side.request)
+        return now.url == evaluator.request.url
+            && caching.sentCredentials(of: now) == caching.sentCredentials(of: evaluator.request)
     }
 
-    /// Stores a streamed body; only at its end is it known how it ended, and what it is.
+    /// Stores a streamed body. Only at its end is it known whether it is complete and valid.
     private func keepStream(
-        _ bytes: Bytes, _ ending: Response<Bytes>, _ look: CacheLook, asked: Int64, received: Int64
+        _ bytes: Bytes, _ ending: Response<Bytes>, _ lookup: CacheLookup, sent: Int64, received: Int64
     ) async {
-        guard let stored = side.answer(for: ending, asked: asked, received: received) else {
-            return await drop(look, for: ending)
+        guard let stored = evaluator.storable(for: ending, sent: sent, received: received) else {
+            return await removeObsolete(lookup, for: ending.status)
         }
         if (try? call.request.checkBody(bytes, of: ending)) != nil {
-            _ = await keep(stored, bytes, of: ending, after: look)
+            _ = await keep(stored, bytes, of: ending, after: lookup)
         }
     }
 
-    /// Stores a response. If that fails, an older response that it makes obsolete is removed, because it would hide the
-    /// newer one.
+    /// Stores a response. If that fails, removes an older response that the new one makes obsolete. Otherwise later
+    /// requests would get the older one.
     private func keep(
-        _ stored: StoredAnswer, _ bytes: Bytes, of response: Response<Bytes>, after look: CacheLook
+        _ stored: StoredResponse, _ bytes: Bytes, of response: Response<Bytes>, after lookup: CacheLookup
     ) async -> Bool {
-        await keep(look) { () async throws(NetError) in
+        await keep(lookup) { () async throws(NetError) in
             do throws(NetError) {
-                try await put(stored, bytes, after: look)
+                try await put(stored, bytes, after: lookup)
             } catch {
-                if side.isSuperseded(by: response) {
-                    try? await side.remove(look)
+                if evaluator.isSuperseded(by: response.status) {
+                    try? await evaluator.remove(lookup)
                 }
                 throw error
             }
         }
     }
 
-    /// Removes the stored response if a response that is not stored makes it obsolete.
-    private func drop(_ look: CacheLook, for response: Response<Bytes>) async {
-        let side = side
-        if side.isSuperseded(by: response) {
-            await keep(look) { () async throws(NetError) in try await side.remove(look) }
+    /// Removes the stored response if a new response that is not stored makes it obsolete.
+    private func removeObsolete(_ lookup: CacheLookup, for status: Int) async {
+        let evaluator = evaluator
+        if evaluator.isSuperseded(by: status) {
+            await keep(lookup) { () async throws(NetError) in try await evaluator.remove(lookup) }
         }
     }
 
-    /// Returns true if the caller does not accept the status: then the response is not stored, even if it is storable.
+    /// Returns true if the caller does not accept the status. Then the response is not stored, even if it is storable.
     private func isRefused(_ status: Int) -> Bool {
         call.request.acceptedStatuses.map { !$0.contains(status) } ?? false
     }
 
-    /// Stores immediately, or after the call: then the next lookup of the key waits for the write. Failures are
-    /// reported to observers. Returns true if it is stored, or may be.
+    /// Changes the store: immediately, or in the background if the policy allows it. The next lookup of the key waits
+    /// for a write in the background. A failure is reported to the observers.
+    ///
+    /// - Returns: true if the write has succeeded. For a write in the background, true if the previous write succeeded.
     @discardableResult
     private func keep(
-        _ look: CacheLook, _ put: @escaping @Sendable () async throws(NetError) -> Void
+        _ lookup: CacheLookup, _ put: @escaping @Sendable () async throws(NetError) -> Void
     ) async -> Bool {
         let (watch, request, caching) = (call.watch, call.request, caching)
         let work = { @Sendable () async -> Bool in
             do throws(NetError) {
                 try await put()
-                caching.tookEntry(nil)
+                caching.recordStoreResult(nil)
                 return true
             } catch {
-                caching.tookEntry(error)
-                watch?.tell(.notStored(error), of: request)
+                caching.recordStoreResult(error)
+                watch?.report(.notStored(error), of: request)
                 return false
             }
         }
-        guard side.writesAsynchronously else { return await work() }
-        caching.background.begin(writing: look.key) { _ = await work() }
+        guard evaluator.writesAsynchronously else { return await work() }
+        caching.background.begin(writing: lookup.key) { _ = await work() }
         return !caching.isFailing
     }
 
     // MARK: In the background
 
-    /// Fetches a new response for the next caller.
-    func refresh(_ look: CacheLook) {
+    /// Fetches a new response in the background and stores it for the next caller.
+    func refresh(_ lookup: CacheLookup) {
         var request = call.request
         request.progress = nil
-        var again = Call(request, kind: .send, watch: nil)
-        // Interceptors behind the cache that sign or change parameters read them here.
-        again.origin = call.origin
-        let quiet = CachedCall(side: side, caching: caching, call: again, next: next)
-        let asking = look.asking(look.decision.reason)
-        let asked = request
-        caching.background.begin(look.key) {
-            guard let answer = try? await quiet.exchanged(asking), case .bytes(let bytes) = answer.body else { return }
-            let response = answer.response
-            guard (try? asked.checkHead(response, types: nil)) != nil,
-                (try? asked.checkBody(bytes, of: response)) != nil
+        var backgroundRequest = Call(request, kind: .send, watch: nil)
+        // Interceptors behind the cache that sign or change parameters read the parameters from `origin`.
+        backgroundRequest.origin = call.origin
+        let backgroundCall = CachedCall(evaluator: evaluator, caching: caching, call: backgroundRequest, next: next)
+        let fetchLookup = lookup.fetching(lookup.decision.reason)
+        let sentRequest = request
+        caching.background.begin(lookup.key) {
+            guard let chainResponse = try? await backgroundCall.fetchOrRevalidate(fetchLookup),
+                case .bytes(let bytes) = chainResponse.body
             else { return }
-            _ = await response.cacheNote?.store?()
+            let response = chainResponse.response
+            guard (try? sentRequest.checkHead(response, types: nil)) != nil,
+                (try? sentRequest.checkBody(bytes, of: response)) != nil
+            else { return }
+            _ = await response.cacheAnnotation?.store?()
         }
     }
 }
 
-extension CacheLook {
+extension CacheLookup {
     /// Returns the lookup with the decision to use the stored response.
-    func using(_ reason: CacheReason) -> CacheLook {
-        var look = self
-        look.decision = .use(reason)
-        return look
+    func using(_ reason: CacheReason) -> CacheLookup {
+        var lookup = self
+        lookup.decision = .use(reason)
+        return lookup
     }
 
-    /// Returns the lookup with the decision to use the network, conditionally if possible.
-    func asking(_ reason: CacheReason) -> CacheLook {
-        var look = self
-        look.decision = isOwn && stored?.answer.head.hasValidator == true ? .revalidate(reason) : .fetch(reason)
-        return look
+    /// Returns the lookup with the decision to use the network: to revalidate the stored response if possible,
+    /// otherwise to fetch a new one.
+    fileprivate func fetching(_ reason: CacheReason) -> CacheLookup {
+        var lookup = self
+        lookup.decision =
+            isOwn && stored?.storedResponse.head.hasValidator == true ? .revalidate(reason) : .fetch(reason)
+        return lookup
     }
-}
-
-extension Answer {
-    /// Whether a stored response may be better (RFC 5861, 4).
-    var isFailureOfTheServer: Bool { [500, 502, 503, 504].contains(status) }
 }
 
 extension NetError {
-    /// Whether the network or the server failed, and not the caller.
-    var isFailureToAnswer: Bool { isRetryable || code == .circuitOpen }
+    /// Whether the network or the server failed. Then a stored response may be used instead.
+    var isFailureToRespond: Bool { isRetryable || code == .circuitOpen }
 }

@@ -1,23 +1,24 @@
-/// Stores responses and answers later requests from the store, by the app's rules or by the server's.
+/// Stores responses and returns them for later requests, by the app's rules or by the server's.
 ///
 ///     let caching = Caching(DiskCacheStore(directory: path))
 ///     configuration.interceptors = [caching]
 ///     request.caching = .application(CachePolicy(maximumAge: .seconds(300)))
 ///
 /// Place it before interceptors that should not run for a cached response, such as ``Retry`` and ``RateLimit``. A
-/// cached response passes the same decoding, checks and observers as one from the network. ``Response/cache`` reports
-/// the decision.
+/// cached response is checked, decoded and observed like one from the network. ``Response/cache`` reports the decision
+/// of the cache.
 ///
 /// Not cached:
-/// - saves to files and downloads (with ``CacheMode/cacheOnly`` they throw ``NetError/Code/notCached``)
-/// - requests whose body is read while it is sent. By the server's rules, a method that is not safe still invalidates
-///   stored responses.
-/// - responses to credentials that a challenge required
+/// - saves to files and downloads. With ``CacheMode/cacheOnly`` they throw ``NetError/Code/notCached``.
+/// - requests whose body is read while it is sent. By the server's rules, a request whose method is not safe still
+///   invalidates stored responses.
+/// - responses that were received after a challenge, with the credentials for it
 ///
-/// Users are distinguished by the credentials of their requests: credentials, cookies, and fields with secret names,
-/// such as X-Api-Key (see ``Redaction/Names/usual``). Credentials that interceptors behind it add count too
-/// (``Interceptor/identified(_:)``), such as those of ``CredentialRefresh``. A failing store is treated as an empty
-/// one. Thread-safe.
+/// A response is never returned to another user. Users are distinguished by the ``Request/credentials``, the cookies,
+/// and the fields with secret names, such as X-Api-Key (see ``Redaction/Names/usual``). This includes credentials that
+/// interceptors behind the cache add, such as ``CredentialRefresh`` (see ``Interceptor/identified(_:)``).
+///
+/// If the store fails, the request is sent as if the store were empty. Thread-safe.
 public final class Caching: PromptInterceptor {
     /// The rules of requests that set none.
     public let rules: CacheRules
@@ -27,7 +28,7 @@ public final class Caching: PromptInterceptor {
     let secrets: Redaction.Names
     let background = BackgroundWork()
     let changes = ChangedKeys()
-    /// A store in memory holds no call; a disk, or a store of the app's own, may.
+    // A store in memory never delays a call. A store on disk, or a store of the app, may delay it.
     let isPrompt: Bool
     private let stores: @Sendable (Request<Bytes>) -> any CacheStore
     private let failing = Lock(false)
@@ -35,8 +36,9 @@ public final class Caching: PromptInterceptor {
     /// Whether the last entry could not be stored.
     var isFailing: Bool { failing.withLock { $0 } }
 
-    /// Records the store's result for an entry. An entry that is too large, or that the app rejects, is no failure.
-    func tookEntry(_ error: NetError?) {
+    /// Records whether an entry could be stored. If an entry is too large, or if the app rejects it, the store has not
+    /// failed.
+    func recordStoreResult(_ error: NetError?) {
         switch error?.code {
         case .tooLarge?, .stoppedByCaller?, .cancelled?, .usage?, .unsupported?: break
         case nil: failing.withLock { $0 = false }
@@ -49,8 +51,8 @@ public final class Caching: PromptInterceptor {
     /// - Parameters:
     ///   - store: the store.
     ///   - rules: the rules of requests that set none.
-    ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes; `nil` creates one and keeps it
-    ///     in the store.
+    ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes. If `nil`, the cache creates a
+    ///     key and keeps it in the store.
     ///   - secrets: names of header fields whose values distinguish users.
     ///   - time: the clock.
     public init(
@@ -65,58 +67,64 @@ public final class Caching: PromptInterceptor {
         isPrompt = store is MemoryCacheStore
     }
 
-    /// Creates a cache with a store for each directory that a filter names.
+    /// Creates a cache with a store for each request.
     ///
     /// - Parameters:
-    ///   - directories: select the store of a request.
+    ///   - standard: the store for the key of the hashes, if there is no `hashKey`.
     ///   - rules: the rules of requests that set none.
-    ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes; `nil` creates one and keeps it
-    ///     in the store of the unfiltered directory.
+    ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes. If `nil`, the cache creates a
+    ///     key and keeps it in the store `standard`.
     ///   - secrets: names of header fields whose values distinguish users.
     ///   - time: the clock.
+    ///   - store: returns the store of a request. It is called often and must be fast.
     public init(
-        in directories: CacheDirectories, rules: CacheRules = .off, hashKey: Bytes? = nil,
-        secrets: Redaction.Names = .usual, time: TimeSource = .system
+        _ standard: any CacheStore, rules: CacheRules = .off, hashKey: Bytes? = nil,
+        secrets: Redaction.Names = .usual, time: TimeSource = .system,
+        storeFor store: @escaping @Sendable (Request<Bytes>) -> any CacheStore
     ) {
         self.rules = rules
         self.secrets = secrets
         self.time = time
-        secret = CacheSecret(hashKey) { directories.standard }
-        stores = { directories.store(for: $0) }
+        secret = CacheSecret(hashKey) { standard }
+        stores = store
         isPrompt = false
     }
 
     /// Returns a stored response, or continues with the call and stores its response.
-    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
-        switch side(for: next.identified(call), next.cacheContext) {
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
+        switch evaluator(for: next.identified(call), next.cacheContext) {
         case nil:
             guard rules(of: call.request).mode != .cacheOnly else {
-                throw NetError(.notCached, "no cache answers such a request, and the cache alone was to be asked")
+                throw NetError(.notCached, "cache-only request, but its cache policy is off or does not apply to it")
             }
             return try await next(call)
-        case .application(let side)?:
-            guard call.kind != .save else { return try await saved(call, side.mode, next) }
-            let answer = try await CachedCall(side: side, caching: self, call: call, next: next).answer()
-            return try limited(answer, by: call.request)
-        case .http(let side)?:
-            guard call.kind != .save || side.isChanging else { return try await saved(call, side.mode, next) }
-            let answer = try await HTTPCachedCall(side: side, caching: self, call: call, next: next).answer()
-            return try limited(answer, by: call.request)
+        case .application(let evaluator)?:
+            guard call.kind != .save else { return try await saved(call, evaluator.mode, next) }
+            let response = try await CachedCall(evaluator: evaluator, caching: self, call: call, next: next).response()
+            return try limited(response, by: call.request)
+        case .http(let evaluator)?:
+            guard call.kind != .save || evaluator.isChanging else { return try await saved(call, evaluator.mode, next) }
+            let response = try await HTTPCachedCall(evaluator: evaluator, caching: self, call: call, next: next)
+                .response()
+            return try limited(response, by: call.request)
         }
     }
 
-    /// Applies the caller's limit: a stored response satisfied the limits of its first caller only.
-    private func limited(_ answer: Answer, by request: Request<Bytes>) throws(NetError) -> Answer {
-        guard let most = request.limits?.maxBodyBytes, case .bytes(let bytes) = answer.body, bytes.count > most,
-            answer.response.source == .cache
-        else { return answer }
-        throw NetError(.bodyTooLarge, "the stored body is larger than \(most) bytes")
+    /// Throws if a stored body exceeds the limit of this request. The request that it was stored for may have had
+    /// another limit.
+    private func limited(_ response: ChainResponse, by request: Request<Bytes>) throws(NetError) -> ChainResponse {
+        guard let limit = request.limits.maxBodyBytes, case .bytes(let bytes) = response.body, bytes.count > limit,
+            response.response.source == .cache
+        else { return response }
+        throw NetError(
+            .bodyTooLarge, "the stored body is larger than the limit of \(limit) bytes (limits.maxBodyBytes)")
     }
 
-    /// A file is neither stored nor created from a stored response. If the network may not be used, this fails.
-    private func saved(_ call: Call, _ mode: CacheMode, _ next: Next) async throws(NetError) -> Answer {
+    /// Continues with a save. A saved body always comes from the network, so this throws if the network must not be
+    /// used.
+    private func saved(_ call: Call, _ mode: CacheMode, _ next: Next) async throws(NetError) -> ChainResponse {
         if mode == .cacheOnly {
-            throw NetError(.notCached, "files are saved from the network, and the cache alone was to be asked")
+            throw NetError(.notCached, "cache-only request, but files are only saved from the network")
         }
         return try await next(call)
     }
@@ -126,58 +134,89 @@ public final class Caching: PromptInterceptor {
         await background.finish()
     }
 
+    /// Returns the key under which the response to a call will be looked up again, if the call has to use the network
+    /// because no usable response is stored. Returns `nil` for other calls.
+    ///
+    /// - Parameter next: the chain that this cache is a part of.
+    package func keyToFetch(_ call: Call, _ next: Next) async -> CacheKey? {
+        guard call.kind == .send else { return nil }
+        let (lookup, mode): (CacheLookup, CacheMode)
+        switch evaluator(for: next.identified(call), next.cacheContext) {
+        case nil: return nil
+        case .application(let evaluator)?: (lookup, mode) = (await evaluator.lookup(at: now), evaluator.mode)
+        case .http(let evaluator)?:
+            if evaluator.isChanging {
+                return nil
+            }
+            (lookup, mode) = (await evaluator.lookup(at: now), evaluator.mode)
+        }
+        switch mode {
+        case .cacheElseNetwork, .staleWhileRevalidate, .staleIfError: return lookup.decision.isUse ? nil : lookup.key
+        case .networkElseCache, .cacheThenNetwork, .cacheOnly, .nativeLoad: return nil
+        }
+    }
+
+    /// Waits until the running writes of a key have ended, or the call's time is over.
+    package func waitForWrites(of key: CacheKey, _ call: Call) async {
+        await background.waitForWrites(of: key, within: call.budget)
+    }
+
     // MARK: Choosing the rules
 
-    enum Side: Sendable {
-        case application(ApplicationSide)
-        case http(HTTPSide)
+    enum Evaluator: Sendable {
+        case application(TTLCacheEvaluator)
+        case http(HTTPCacheEvaluator)
     }
 
     private func rules(of request: Request<Bytes>) -> CacheRules {
-        (request.hasNotes ? request.caching : nil) ?? rules
+        guard request.hasOptions else { return rules }
+        return request.caching ?? request.service?.configuration.caching ?? rules
     }
 
-    /// Returns the evaluator of a request, or `nil` if it is neither stored nor answered from the store.
-    func side(for call: Call, _ context: CacheContext) -> Side? {
+    /// Returns the evaluator for a call, or `nil` if the call does not use the cache.
+    func evaluator(for call: Call, _ context: CacheContext) -> Evaluator? {
         let request = call.request
-        let isAskedFor = request.hasNotes && request.caching != nil
+        let isExplicit = request.hasOptions && request.caching != nil
         switch rules(of: request) {
         case .off: return nil
         case .application(let policy):
             guard request.body == nil || request.body?.wholeBytes != nil,
-                policy.takes(request.method, isAskedFor: isAskedFor), !request.hasPreconditions
+                policy.applies(to: request.method, isExplicit: isExplicit), !request.hasPreconditions
             else { return nil }
             return .application(
-                ApplicationSide(policy: policy, call: call, caching: self, context: context))
+                TTLCacheEvaluator(policy: policy, call: call, caching: self, context: context))
         case .http(let policy):
-            let side = HTTPSide(policy: policy, request: request, caching: self, context: context, budget: call.budget)
-            // The key of a response contains only the URL, which does not describe a GET with a body.
-            return request.body == nil || side.isChanging ? .http(side) : nil
+            let evaluator = HTTPCacheEvaluator(
+                policy: policy, request: request, caching: self, context: context, budget: call.budget)
+            // The key contains the URL but not the body, so it does not identify a GET request with a body.
+            return request.body == nil || evaluator.isChanging ? .http(evaluator) : nil
         }
     }
 
     func store(for request: Request<Bytes>) -> any CacheStore { stores(request) }
 
-    /// Stores an entry, unless a change or a later response has arrived since its request was sent.
+    /// Stores an entry, unless its key was invalidated, or a later response was stored, since the request was sent.
     func put(
-        _ entry: CacheEntry, for place: CacheKey, under key: CacheKey, askedAt moment: UInt64, in store: any CacheStore
+        _ entry: CacheEntry, for entryKey: CacheKey, under key: CacheKey, requestedAt moment: UInt64,
+        in store: any CacheStore
     ) async throws(NetError) {
-        guard changes.take(place, for: moment) else { return }
-        try await store.put(entry, for: place)
-        if ![key, place].allSatisfy({ changes.isUnchanged($0, since: moment) }) {
-            // A change in the meantime found nothing to remove, or is hidden now.
-            try await store.remove(place)
+        guard changes.claim(entryKey, for: moment) else { return }
+        try await store.put(entry, for: entryKey)
+        if ![key, entryKey].allSatisfy({ changes.isUnchanged($0, since: moment) }) {
+            // The key was invalidated during the write, which may have put the invalid response back.
+            try await store.remove(entryKey)
         }
     }
 
-    /// Milliseconds since 1970.
+    /// The current time in milliseconds since 1970.
     var now: Int64 { Int64(moment: time.epochSeconds() * 1000) }
 }
 
 extension CachePolicy {
-    /// Returns true if the policy covers a method. A policy that the request does not set covers only reading methods.
-    fileprivate func takes(_ method: Method, isAskedFor: Bool) -> Bool {
-        methods?.contains(method) ?? (isAskedFor || method == .get || method == .head)
+    /// Returns true if the policy applies to a method. If the policy does not list methods and is not the request's
+    /// own, it applies only to GET and HEAD.
+    fileprivate func applies(to method: Method, isExplicit: Bool) -> Bool {
+        methods?.contains(method) ?? (isExplicit || method == .get || method == .head)
     }
 }
 
@@ -186,15 +225,15 @@ private let preconditionNames = [
 ]
 
 extension Request {
-    /// Whether it requests a part, or is conditional.
+    /// Whether the request is conditional or requests a range.
     var hasPreconditions: Bool { headers.hasAny(preconditionNames) }
 
-    /// Whether a conditional request can revalidate its stored response. With other methods the condition would prevent
-    /// their effect (RFC 9110, 13.1.2).
+    /// Whether a condition can be added to revalidate the stored response. With other methods than GET and HEAD, a
+    /// condition would prevent the effect of the request (RFC 9110, 13.1.2).
     var canBeConditional: Bool { method == .get || method == .head }
 
-    /// Turns it into an unconditional request for the whole representation.
-    mutating func becomeWhole() {
+    /// Changes the request to an unconditional GET of the whole representation.
+    mutating func makeUnconditionalGet() {
         method = .get
         for name in preconditionNames {
             headers[name] = nil

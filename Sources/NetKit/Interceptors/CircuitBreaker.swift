@@ -1,9 +1,11 @@
-/// Stops calls to a host for a while after several consecutive failures.
+/// Stops calls to a host for some time after several consecutive failures.
 ///
-/// After `maxFailures` failures, calls to the host fail immediately with ``NetError/Code/circuitOpen``. After
-/// `openTime` one trial call is sent, and its outcome decides for the others, which keep failing until it ends. A trial
-/// that ends before the host could respond leaves the trial to the next call. Network errors, time limits and the
-/// statuses 500, 502, 503 and 504 are failures. Thread-safe.
+/// After `maxFailures` failures the circuit of the host opens: calls to the host fail immediately with
+/// ``NetError/Code/circuitOpen``. After `openTime` one call is sent as a trial, while other calls still fail. If the
+/// trial succeeds, the circuit closes; if it fails, the circuit opens again. If the trial ends for a local reason, such
+/// as a cancellation, the next call is the trial.
+///
+/// Network errors, exceeded time limits and the statuses 500, 502, 503 and 504 are failures. Thread-safe.
 public final class CircuitBreaker: PromptInterceptor {
     /// The state of a host.
     public enum State: Sendable, Hashable {
@@ -11,7 +13,7 @@ public final class CircuitBreaker: PromptInterceptor {
         case closed
         /// Calls fail.
         case open
-        /// One trial call may be sent, or is in flight.
+        /// One call may be sent as a trial, or the trial is in flight.
         case halfOpen
     }
 
@@ -19,13 +21,13 @@ public final class CircuitBreaker: PromptInterceptor {
         var failures = 0
         var failedAt = Duration.zero
         var openUntil: Duration?
-        var isTried = false
-        // Changes each time the circuit opens or closes: earlier calls are no evidence of the current state.
+        var isTrialInFlight = false
+        // Changes each time the circuit opens or closes. Outcomes of calls from an earlier turn are ignored.
         var turn = 0
     }
 
     private enum Permission: Sendable {
-        case go(turn: Int, isTrial: Bool)
+        case send(turn: Int, isTrial: Bool)
         case wait(Duration)
     }
 
@@ -33,16 +35,17 @@ public final class CircuitBreaker: PromptInterceptor {
     private let openTime: Duration
     private let time: TimeSource
     private let isFailure: @Sendable (Result<Int, NetError>) -> Bool
-    /// The hosts with failures; others need no entry.
+    /// The hosts with recent failures. Other hosts have no entry.
     private let hosts = Lock(SweptTable<Host>())
 
     /// Creates a circuit breaker.
     ///
     /// - Parameters:
     ///   - maxFailures: the number of consecutive failures that open the circuit, from 1.
-    ///   - openTime: how long it stays open.
+    ///   - openTime: how long the circuit stays open.
     ///   - time: the clock.
-    ///   - isFailure: decides about a status or an error, instead of the default rule.
+    ///   - isFailure: returns true for a status or an error that counts as a failure. If `nil`, the default rule
+    ///     applies.
     public init(
         maxFailures: Int = 5, openTime: Duration = .seconds(30), time: TimeSource = .system,
         isFailure: (@Sendable (Result<Int, NetError>) -> Bool)? = nil
@@ -56,12 +59,12 @@ public final class CircuitBreaker: PromptInterceptor {
     private static func isFailure(_ outcome: Result<Int, NetError>) -> Bool {
         switch outcome {
         case .success(let status): [500, 502, 503, 504].contains(status)
-        // A wait in the local queue that was too long is no evidence against the host.
+        // slotTimedOut comes from a local queue, not from the host.
         case .failure(let error): error.isRetryable && error.code != .slotTimedOut
         }
     }
 
-    /// Returns the state of the URL's origin.
+    /// Returns the state of the circuit for the URL's origin.
     public func state(of url: String) -> State {
         let now = time.now()
         return hosts.withLock { hosts in
@@ -71,23 +74,23 @@ public final class CircuitBreaker: PromptInterceptor {
     }
 
     /// Continues with the call, unless the circuit of its host is open.
-    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
         let name = call.request.url.origin ?? ""
         switch permission(for: name) {
         case .wait(let left):
             let seconds = max(1, Int64(moment: (left / .seconds(1)).rounded(.up)))
-            throw NetError(.circuitOpen, "\(name) failed too often, and is asked again in \(seconds) s")
-        case .go(let turn, let isTrial):
+            throw NetError(.circuitOpen, "circuit open after repeated failures of \(name): retry in \(seconds) s")
+        case .send(let turn, let isTrial):
             do throws(NetError) {
-                let answer = try await next(call)
-                note(isFailure(.success(answer.status)), name, turn, isTrial)
-                return answer
+                let response = try await next(call)
+                record(isFailure(.success(response.status)), name, turn, isTrial)
+                return response
             } catch {
                 let failed = error.code != .cancelled && isFailure(.failure(error))
-                if !failed && error.saysNothingOfTheHost {
-                    giveUp(name, turn, isTrial)
+                if !failed && error.isUnrelatedToHost {
+                    releaseTrial(name, turn, isTrial)
                 } else {
-                    note(failed, name, turn, isTrial)
+                    record(failed, name, turn, isTrial)
                 }
                 throw error
             }
@@ -101,17 +104,17 @@ public final class CircuitBreaker: PromptInterceptor {
         let now = time.now()
         return hosts.withLock { hosts in
             guard let host = hosts[name], let until = host.openUntil else {
-                return .go(turn: hosts[name]?.turn ?? 0, isTrial: false)
+                return .send(turn: hosts[name]?.turn ?? 0, isTrial: false)
             }
-            if now < until || host.isTried {
+            if now < until || host.isTrialInFlight {
                 return .wait(max(.zero, until - now))
             }
-            hosts[name]?.isTried = true
-            return .go(turn: host.turn, isTrial: true)
+            hosts[name]?.isTrialInFlight = true
+            return .send(turn: host.turn, isTrial: true)
         }
     }
 
-    private func note(_ failed: Bool, _ name: String, _ turn: Int, _ isTrial: Bool) {
+    private func record(_ failed: Bool, _ name: String, _ turn: Int, _ isTrial: Bool) {
         let now = time.now()
         hosts.withLock { [maxFailures, openTime] hosts in
             var host = hosts[name] ?? Host()
@@ -123,30 +126,55 @@ public final class CircuitBreaker: PromptInterceptor {
             } else if isTrial {
                 host = Host(failedAt: now, turn: turn + 1)
             }
-            // Removed, unless a previous opening has to be distinguished from this one.
+            // The entry is kept after an opening, because its turn identifies calls from before.
             hosts[name] = host.failures > 0 || host.turn > 0 ? host : nil
-            // An old failure is forgotten, unless the circuit is still open.
-            hosts.sweep { $0.isTried || ($0.openUntil ?? $0.failedAt) > now - openTime }
+            // Removes hosts whose last failure is old, unless a trial is in flight or the circuit is open.
+            hosts.sweep { $0.isTrialInFlight || ($0.openUntil ?? $0.failedAt) > now - openTime }
         }
     }
 
-    /// Leaves the trial to the next call, because this one ended without an outcome.
-    private func giveUp(_ name: String, _ turn: Int, _ isTrial: Bool) {
+    /// Makes the next call the trial, because this one ended without a result about the host.
+    private func releaseTrial(_ name: String, _ turn: Int, _ isTrial: Bool) {
         hosts.withLock { hosts in
             if isTrial, hosts[name]?.turn == turn {
-                hosts[name]?.isTried = false
+                hosts[name]?.isTrialInFlight = false
             }
         }
     }
 }
 
 extension NetError {
-    /// Whether the call ended for a local reason, without a response of the host.
-    fileprivate var saysNothingOfTheHost: Bool {
+    /// Whether the call ended for a local reason, so that its error shows nothing about the host.
+    fileprivate var isUnrelatedToHost: Bool {
         let others: [Code] = [
             .slotTimedOut, .stoppedByCaller, .bodySource, .unencodable, .circuitOpen, .ignored, .cellularRefused,
             .queued, .invalidParameters, .notCached, .authentication, .plaintextRefused,
         ]
         return code == .cancelled || (response == nil && (code.rawValue < 40 || others.contains(code)))
+    }
+}
+
+/// A table of values by name (such as a host) that removes values which are no longer needed.
+///
+/// The values are checked only if the table is large and has doubled since the last check. So the average cost of each
+/// call is constant.
+struct SweptTable<Value: Sendable>: Sendable {
+    private static var minimumCount: Int { 1024 }
+
+    private var byName: [String: Value] = [:]
+    private var sweepThreshold = Self.minimumCount
+
+    var count: Int { byName.count }
+
+    subscript(name: String) -> Value? {
+        get { byName[name] }
+        set { byName[name] = newValue }
+    }
+
+    /// Removes the values for which the closure returns false, if the table is large.
+    mutating func sweep(keeping isNeeded: (Value) -> Bool) {
+        guard byName.count > sweepThreshold else { return }
+        byName = byName.filter { isNeeded($0.value) }
+        sweepThreshold = max(Self.minimumCount, byName.count * 2)
     }
 }

@@ -1,4 +1,4 @@
-/// Refreshes expired credentials: one refresh serves all calls that need it.
+/// Refreshes expired credentials. All calls that need new credentials share one refresh.
 ///
 ///     let refresh = CredentialRefresh(token) { request, token in
 ///         request.credentials = .bearer(token.access)
@@ -7,25 +7,25 @@
 ///     }
 ///     configuration.interceptors = [refresh]
 ///
-/// A call whose credentials have expired waits for the running refresh, or starts one. It is then sent again with the
-/// new credentials, and that response is final. A call whose body can be read only once is not sent again. It returns
-/// its first response, and the next call uses the new credentials.
+/// If the response to a call shows that its credentials have expired, the call waits for the running refresh, or starts
+/// one. Then the call is sent again with the new credentials, and the second response is final. A call whose body can
+/// be read only once is not sent again. It returns its first response, and the next call uses the new credentials.
 ///
-/// A failed refresh fails every call that was in flight and needs it, with ``NetError/Code/authentication``. The next
-/// call may start another one. Calls that start during a refresh wait for it, at most until ``Limits/total`` ends. A
-/// refresh that exceeds its time limit has failed. A cancelled call does not affect the others.
+/// Calls that start during a refresh wait for it, at most until ``Limits/total`` ends. If a refresh fails or exceeds
+/// its time limit, all calls that wait for it fail with ``NetError/Code/authentication``. The next call may start
+/// another refresh. Cancelling a call does not cancel the refresh.
 ///
-/// Requests that the refresh itself sends through the same agent are not changed, nor are those with
-/// ``Request/bypassesCredentialRefresh``. Set it on a request that the refresh sends from another task, such as
-/// `Task.detached` or a queue. Without it that request looks like any other: it waits for the refresh, and the refresh
-/// waits for it, until ``Limits/total`` or the refresh's time limit ends.
+/// Requests that the refresh closure sends through the same agent are not changed and do not wait. If the closure sends
+/// a request from another task, such as `Task.detached` or a queue, set ``Request/bypassesCredentialRefresh`` on it.
+/// Otherwise that request waits for the refresh while the refresh waits for the request, until ``Limits/total`` or the
+/// time limit of the refresh ends.
 ///
-/// ``Caching`` and ``Repeats`` distinguish calls with different credentials,
-/// both before and behind this interceptor. Thread-safe.
+/// ``Caching`` and ``RequestDeduplication`` distinguish calls with different credentials, whether they come before or
+/// after this interceptor. Thread-safe.
 public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, PromptInterceptor {
     /// Adds a token to a request.
     public typealias Apply = @Sendable (inout Request<Bytes>, Token) -> Void
-    /// Returns a new token; the parameter is the old one, if there is any.
+    /// Returns a new token. The parameter is the old token, or `nil` if there is none.
     public typealias Refresh = @Sendable (Token?) async throws -> Token
 
     private struct State: Sendable {
@@ -37,7 +37,7 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, P
     }
 
     private let state: Lock<State>
-    private let rule: VerdictRule
+    private let rule: AuthFailureClassifier
     private let apply: Apply
     private let refresh: Refresh
     private let timeLimit: Duration
@@ -46,14 +46,15 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, P
     /// Creates a credential refresh.
     ///
     /// - Parameters:
-    ///   - token: the current credentials; if `nil`, requests are sent without any until a response requires them.
+    ///   - token: the current credentials. If `nil`, requests are sent without credentials until a response requires
+    ///     them.
     ///   - rule: detects expired credentials in a response.
-    ///   - timeLimit: the maximum duration of a refresh (60 s). Then its task is cancelled, the waiting calls fail with
-    ///     ``NetError/Code/authentication``, and the next call may start another refresh.
+    ///   - timeLimit: the longest duration of a refresh (60 s). At its end the refresh's task is cancelled, and the
+    ///     waiting calls fail with ``NetError/Code/authentication``.
     ///   - apply: adds the credentials to a request.
     ///   - refresh: returns new credentials to replace the expired ones.
     public init(
-        _ token: Token? = nil, rule: VerdictRule = .unauthorized, timeLimit: Duration = .seconds(60),
+        _ token: Token? = nil, rule: AuthFailureClassifier = .unauthorized, timeLimit: Duration = .seconds(60),
         apply: @escaping Apply, refresh: @escaping Refresh
     ) {
         state = Lock(State(token: token))
@@ -63,13 +64,30 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, P
         self.timeLimit = timeLimit
     }
 
+    /// Creates a credential refresh for bearer tokens (RFC 6750).
+    ///
+    ///     CredentialRefresh(saved) { expired in try await login.post("token").value?["token"]?.string ?? "" }
+    ///
+    /// - Parameters:
+    ///   - token: the current token. If `nil`, requests are sent without a token until a response requires one.
+    ///   - rule: detects an expired token in a response.
+    ///   - timeLimit: the longest duration of a refresh (60 s).
+    ///   - refresh: returns a new token to replace the expired one.
+    public convenience init(
+        _ token: String? = nil, rule: AuthFailureClassifier = .unauthorized, timeLimit: Duration = .seconds(60),
+        refresh: @escaping Refresh
+    ) where Token == String {
+        self.init(
+            token, rule: rule, timeLimit: timeLimit, apply: { $0.credentials = .bearer($1) }, refresh: refresh)
+    }
+
     /// The current credentials.
     public var token: Token? { state.withLock { $0.token } }
 
-    /// Replaces the credentials, for example after a login; `nil` removes them.
+    /// Replaces the credentials, for example after a login. `nil` removes them.
     ///
-    /// They take precedence over a running refresh: its result is discarded. Calls that wait for it continue with the
-    /// new credentials, or fail with ``NetError/Code/authentication`` for `nil`.
+    /// The result of a running refresh is then discarded. Calls that wait for the refresh continue with the new
+    /// credentials. If they were removed, the calls fail with ``NetError/Code/authentication``.
     public func replace(_ token: Token?) {
         let superseded = state.withLock { state in
             defer { state.running = nil }
@@ -80,84 +98,89 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, P
         }
         superseded?.fulfil(
             token.map { .success($0) }
-                ?? .failure(NetError(.authentication, "the credentials were taken away during their refresh")))
+                ?? .failure(NetError(.authentication, "the credentials were removed during their refresh")))
     }
 
-    /// Returns the request with the current credentials, or `nil` if it is not changed.
+    /// Returns the request with the current credentials. Returns `nil` if there are none, or if the request bypasses
+    /// the refresh.
     public func identified(_ request: Request<Bytes>) -> Request<Bytes>? {
-        guard !passes(request), let token else { return nil }
-        return with(token, request)
+        guard !bypasses(request), let token else { return nil }
+        return adding(token, to: request)
     }
 
-    private func passes(_ request: Request<Bytes>) -> Bool {
-        request.bypassesCredentialRefresh || RefreshUnderWay.numbers.contains(ObjectIdentifier(self))
+    private func bypasses(_ request: Request<Bytes>) -> Bool {
+        request.bypassesCredentialRefresh || RunningRefreshes.identifiers.contains(ObjectIdentifier(self))
     }
 
-    /// Sends the call with valid credentials and returns its response.
-    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
-        if passes(call.request) {
+    /// Sends the call with the current credentials. If they have expired, sends it again with new credentials.
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
+        if bypasses(call.request) {
             return try await next(call)
         }
         let (known, round) = try await current(within: call.budget)
-        var trail = RedirectTrail()
-        let answer = try await judged(try await next(with(known, call)), call)
-        guard answer.isExpired else { return answer.reply }
-        var again = call
-        let led = call.request.led(along: answer.reply.metrics)
-        // A redirect to another origin drops the credentials: new ones would not change that server's response.
-        guard isAtHome(led, call, answer.reply) else { return answer.reply }
-        if led.method != call.request.method {
-            // A server has acted on the request and redirected to its result: only that is requested again.
-            again.request = led
-            trail.add(redirectsOf: answer.reply)
+        var history = RedirectHistory()
+        let checkedResponse = try await checked(try await next(adding(known, to: call)), call)
+        guard checkedResponse.isExpired else { return checkedResponse.response }
+        var retryCall = call
+        let lastRequest = call.request.lastHop(along: checkedResponse.response.metrics)
+        // After a redirect to another origin, no credentials are sent, so new ones would not change the response.
+        guard isSameOrigin(lastRequest, call, checkedResponse.response) else { return checkedResponse.response }
+        if lastRequest.method != call.request.method {
+            // A server has acted on the request and redirected to the result. Only the result is requested again.
+            retryCall.request = lastRequest
+            history.add(redirectsOf: checkedResponse.response)
         }
         let renewal = renewal(after: round)
         // The call cannot be sent again, but later calls use the new credentials.
-        guard again.isRepeatable else { return answer.reply }
-        answer.reply.discard()
+        guard retryCall.isRepeatable else { return checkedResponse.response }
+        checkedResponse.response.discard()
         let fresh = try await call.budget.value(of: renewal, Self.waiting)
-        trail.goesOn()
+        history.beginTransfer()
         do throws(NetError) {
-            return trail.leading(to: try await judged(try await next(with(fresh, again)), again).reply)
+            return history.prepending(
+                to: try await checked(try await next(adding(fresh, to: retryCall)), retryCall).response)
         } catch {
-            throw trail.leading(to: error)
+            throw history.prepending(to: error)
         }
     }
 
-    private func isAtHome(_ led: Request<Bytes>, _ call: Call, _ reply: Answer) -> Bool {
-        call.request.url.secured(as: reply.metrics.first?.url).hasSameOrigin(as: led.url)
+    private func isSameOrigin(_ lastRequest: Request<Bytes>, _ call: Call, _ response: ChainResponse) -> Bool {
+        call.request.url.secured(as: response.metrics.first?.url).hasSameOrigin(as: lastRequest.url)
     }
 
-    private func with(_ token: Token?, _ call: Call) -> Call {
+    private func adding(_ token: Token?, to call: Call) -> Call {
         guard let token else { return call }
         var call = call
-        call.request = with(token, call.request)
+        call.request = adding(token, to: call.request)
         return call
     }
 
-    private func with(_ token: Token, _ request: Request<Bytes>) -> Request<Bytes> {
+    private func adding(_ token: Token, to request: Request<Bytes>) -> Request<Bytes> {
         var applied = request
         apply(&applied, token)
-        return applied.tellingIdentity(beside: request)
+        return applied.markingIdentity(comparedTo: request)
     }
 
-    private func judged(_ reply: Answer, _ call: Call) async throws(NetError) -> (isExpired: Bool, reply: Answer) {
-        let (verdict, reply) = try await rule.verdict(on: reply)
-        guard case .refused(let reason) = verdict else { return (verdict == .expired, reply) }
-        call.watch?.tell(.credentialsRefused(reason), of: call.request)
-        throw NetError(.authentication, "the service refuses the credentials: \(reason)", response: reply.response)
+    private func checked(_ response: ChainResponse, _ call: Call) async throws(NetError) -> (
+        isExpired: Bool, response: ChainResponse
+    ) {
+        let (classification, response) = try await rule.classified(response)
+        guard case .refused(let reason) = classification else { return (classification == .expired, response) }
+        call.watch?.report(.credentialsRefused(reason), of: call.request)
+        throw NetError(.authentication, "the service rejected the credentials: \(reason)", response: response.response)
     }
 
-    // MARK: One refresh for all
+    // MARK: The shared refresh
 
-    /// Returns the credentials to start with, after a running refresh has ended.
+    /// Returns the current credentials and the number of the refreshes so far. Waits for a running refresh first.
     private func current(within budget: TimeBudget) async throws(NetError) -> (Token?, Int) {
         let (running, token, round) = state.withLock { ($0.running, $0.token, $0.round) }
         guard let running else { return (token, round) }
         return (try await budget.value(of: running, Self.waiting), round + 1)
     }
 
-    /// Returns the credentials after a round: of a refresh that has ended since, or of a new one.
+    /// Returns a promise of credentials that are newer than those of `round`. If no refresh is running and none has
+    /// ended since, starts one.
     private func renewal(after round: Int) -> Promise<Token> {
         let promise = Promise<Token>()
         let (known, running, old) = state.withLock { state -> (Result<Token, NetError>?, Promise<Token>, Token?) in
@@ -183,13 +206,16 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, P
         return running
     }
 
-    /// Starts a separate task: the call that started it may be cancelled, and others still need the result.
+    /// Starts the refresh in a separate task. If the call that needs it is cancelled, other calls still need the
+    /// result.
     private func begin(_ promise: Promise<Token>, from old: Token?) {
-        let numbers = RefreshUnderWay.numbers.union([ObjectIdentifier(self)])
+        let identifiers = RunningRefreshes.identifiers.union([ObjectIdentifier(self)])
         Task {
-            let outcome = await RefreshUnderWay.$numbers.withValue(numbers) { await self.refreshedInTime(from: old) }
+            let outcome = await RunningRefreshes.$identifiers.withValue(identifiers) {
+                await self.refreshedInTime(from: old)
+            }
             state.withLock { state in
-                // Otherwise the credentials were replaced in the meantime.
+                // If this fails, replace(_:) has set other credentials in the meantime.
                 guard state.running === promise else { return }
                 state.running = nil
                 state.round += 1
@@ -202,19 +228,20 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, P
         }
     }
 
-    /// The new credentials, or a failure after the time limit, also where the refresh ignores that it is cancelled.
+    /// Returns the new credentials. After the time limit it returns a failure, even if the closure ignores that its
+    /// task is cancelled.
     private func refreshedInTime(from old: Token?) async -> Result<Token, NetError> {
         do throws(NetError) {
             return try await TimeBudget(timeLimit, timer: timer).race(Self.waiting) { _ in
                 await self.refreshed(from: old)
             }
         } catch {
-            return .failure(NetError(.authentication, "\(Self.waiting) took longer than its limit of \(timeLimit)"))
+            return .failure(NetError(.authentication, "\(Self.waiting) exceeded its time limit of \(timeLimit)"))
         }
     }
 
     private static var waiting: String {
-        "the refresh of the credentials (a request that the refresh sends from another task waits for itself without"
+        "the credential refresh (a request that it sends from another task never ends unless it sets"
             + " bypassesCredentialRefresh)"
     }
 
@@ -231,20 +258,16 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, P
     }
 }
 
-/// The refreshes that the current task works for.
-enum RefreshUnderWay {
-    @TaskLocal static var numbers: Set<ObjectIdentifier> = []
-}
-
-private enum BypassNote: RequestNote {
-    static let standard = false
+/// The refreshes in progress on whose behalf the current task runs.
+enum RunningRefreshes {
+    @TaskLocal static var identifiers: Set<ObjectIdentifier> = []
 }
 
 extension Request {
-    /// Whether ``CredentialRefresh`` leaves the request unchanged, for requests that a refresh sends from a detached
-    /// task.
+    /// Whether ``CredentialRefresh`` does not change the request and does not make it wait. Set it on requests that a
+    /// refresh sends from a detached task.
     public var bypassesCredentialRefresh: Bool {
-        get { self[BypassNote.self] }
-        set { self[BypassNote.self] = newValue }
+        get { callSettings?.value.bypassesRefresh ?? false }
+        set { settings.bypassesRefresh = newValue }
     }
 }

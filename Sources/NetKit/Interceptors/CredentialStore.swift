@@ -4,26 +4,30 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Credentials by protection space. An agent uses them for challenges unless a handler decides otherwise.
+/// Stores credentials by protection space. An agent uses them for challenges unless a challenge hook decides
+/// otherwise.
 ///
 ///     let store = CredentialStore(folder: path, sealKey: key) { space in askAgain(space) }
 ///     try await store.set(.any(user: "me", password: word), for: ProtectionSpace(url: url)!, isKept: true)
 ///     configuration.credentialStore = store
 ///
-/// They are sent once for each challenge, the first time. Refused ones are removed and reported. Kept credentials are
-/// stored in a directory of their own, in files that only their owner can read, and encrypted if there is a key. The
-/// others last as long as the store. No description contains them. Thread-safe.
+/// For each challenge the store's credentials are sent once. If the server refuses them, they are removed from the
+/// store, and `refused` is called.
+///
+/// Credentials that are set with `isKept` are written to a separate directory, to files that only their owner can read.
+/// They are encrypted if there is a key. Other credentials exist only as long as the store. No description contains
+/// credentials. Thread-safe.
 public final class CredentialStore: Sendable {
     private struct State: Sendable {
         var session: [ProtectionSpace: Credentials] = [:]
-        /// `nil` until they are read.
-        var kept: [ProtectionSpace: Credentials]?
+        /// The credentials on disk; `nil` until they are read.
+        var persisted: [ProtectionSpace: Credentials]?
     }
 
     private static let key = CacheKey(description: Array("netkit credentials".utf8))
     private let state = Lock(State())
     private let files: DiskCacheStore?
-    private let turns = Turnstile()
+    private let writeQueue = WriteQueue()
     private let refused: (@Sendable (ProtectionSpace) -> Void)?
 
     /// Creates a store in memory.
@@ -37,9 +41,9 @@ public final class CredentialStore: Sendable {
     /// Creates a store that can keep credentials across runs of the program.
     ///
     /// - Parameters:
-    ///   - folder: the store's own directory, created for its owner only. Two processes may read it concurrently, and
-    ///     one may write.
-    ///   - sealKey: 32 bytes, the key to encrypt the file with (AES-256-GCM); if `nil`, its owner can read it.
+    ///   - folder: a directory for this store alone. It is created with access for its owner only. Several processes
+    ///     may read it concurrently, but only one may write.
+    ///   - sealKey: the key to encrypt the file with (AES-256-GCM), 32 bytes. If `nil`, the file is not encrypted.
     ///     Credentials that were encrypted with another key are ignored.
     ///   - refused: called after credentials of the store were refused and removed.
     public init(folder: String, sealKey: [UInt8]? = nil, refused: (@Sendable (ProtectionSpace) -> Void)? = nil) {
@@ -49,52 +53,53 @@ public final class CredentialStore: Sendable {
         self.refused = refused
     }
 
-    /// Returns the credentials of the realm, otherwise those of the host; `nil` if there are none.
+    /// Returns the credentials of the space's realm. If there are none, returns those of its host, or `nil`.
     ///
-    /// Throws errors of the file's directory.
+    /// Throws errors of the directory and the file.
     public func credentials(for space: ProtectionSpace) async throws(NetError) -> Credentials? {
         let all = try await all()
         return all[space] ?? all[space.withoutRealm]
     }
 
-    /// Returns the spaces with credentials, in no order.
+    /// Returns the spaces that have credentials, in no particular order.
     public func spaces() async throws(NetError) -> [ProtectionSpace] { Array(try await all().keys) }
 
-    /// Sets the credentials of a space. After a failure the old ones stay.
+    /// Sets the credentials of a space. If that fails, the old credentials stay.
     ///
     /// - Parameters:
     ///   - credentials: the credentials.
     ///   - space: the space.
-    ///   - isKept: whether they are kept across runs. Throws ``NetError/Code/usage`` for a store in memory.
+    ///   - isKept: whether the credentials are written to disk, for later runs of the program. If true, a store in
+    ///     memory throws ``NetError/Code/usage``.
     public func set(
         _ credentials: Credentials, for space: ProtectionSpace, isKept: Bool = false
     ) async throws(NetError) {
         if isKept, files == nil {
-            throw NetError(.usage, "the credentials' store is in memory, and keeps nothing")
+            throw NetError(.usage, "isKept requires a credential store on disk, and this store is in memory")
         }
         try await change { state in
             state.session[space] = isKept ? nil : credentials
             if isKept {
-                state.kept?[space] = credentials
+                state.persisted?[space] = credentials
             } else {
-                state.kept?[space] = nil
+                state.persisted?[space] = nil
             }
         }
     }
 
-    /// Removes the credentials of a space. After a failure they stay.
+    /// Removes the credentials of a space. If that fails, they stay.
     public func remove(_ space: ProtectionSpace) async throws(NetError) {
         try await change { state in
             state.session[space] = nil
-            state.kept?[space] = nil
+            state.persisted?[space] = nil
         }
     }
 
-    /// Removes all credentials. After a failure all stay.
+    /// Removes all credentials. If that fails, all of them stay.
     public func removeAll() async throws(NetError) {
         try await change { state in
             state.session = [:]
-            state.kept = [:]
+            state.persisted = [:]
         }
     }
 
@@ -102,20 +107,20 @@ public final class CredentialStore: Sendable {
 
     /// Removes credentials that the server has refused, unless they were replaced in the meantime.
     func refuse(_ credentials: Credentials, for space: ProtectionSpace) async {
-        for place in Set([space, space.withoutRealm]) {
-            let isGone = try? await change { state in
-                guard (state.session[place] ?? state.kept?[place]) == credentials else { return false }
-                state.session[place] = nil
-                state.kept?[place] = nil
+        for candidate in Set([space, space.withoutRealm]) {
+            let wasRemoved = try? await change { state in
+                guard (state.session[candidate] ?? state.persisted?[candidate]) == credentials else { return false }
+                state.session[candidate] = nil
+                state.persisted?[candidate] = nil
                 return true
             }
-            if isGone == true {
-                refused?(place)
+            if wasRemoved == true {
+                refused?(candidate)
             }
         }
     }
 
-    /// Keeps credentials that the server has accepted. If they cannot be written, they are kept for this run.
+    /// Stores credentials that the server has accepted. If they cannot be written to disk, they are kept in memory.
     func keep(_ credentials: Credentials, for space: ProtectionSpace) async {
         let isKept = files != nil
         do throws(NetError) {
@@ -128,67 +133,67 @@ public final class CredentialStore: Sendable {
     // MARK: The file
 
     private func all() async throws(NetError) -> [ProtectionSpace: Credentials] {
-        let (session, kept) = state.withLock { ($0.session, $0.kept) }
-        if let kept {
-            return kept.merging(session) { _, new in new }
+        let (session, persisted) = state.withLock { ($0.session, $0.persisted) }
+        if let persisted {
+            return persisted.merging(session) { _, new in new }
         }
         let read = try await read()
         let known = state.withLock { state in
-            let kept = state.kept ?? read
-            state.kept = kept
-            return kept
+            let persisted = state.persisted ?? read
+            state.persisted = persisted
+            return persisted
         }
         return known.merging(session) { _, new in new }
     }
 
     private func read() async throws(NetError) -> [ProtectionSpace: Credentials] {
         guard let files, let entry = try await files.entry(for: Self.key) else { return [:] }
-        guard let records = try? JSONDecoder().decode([KeptCredentials].self, from: entry.body.data) else {
-            throw NetError(.file, "the credentials' file is not one")
+        guard let records = try? JSONDecoder().decode([CredentialStorage].self, from: entry.body.data) else {
+            throw NetError(.file, "the credentials file is not valid JSON")
         }
         return Dictionary(records.map { ($0.space, $0.credentials) }) { _, last in last }
     }
 
-    /// Changes the state with one writer at a time, so that the file has the last state. A failed write changes
-    /// nothing.
+    /// Changes the state in memory and in the file. Changes run one after the other, so that the file contains the last
+    /// state. If the file cannot be written, nothing is changed.
     @discardableResult
     private func change<Result>(_ body: (inout State) -> Result) async throws(NetError) -> Result {
-        await turns.enter()
-        defer { turns.leave() }
+        await writeQueue.enter()
+        defer { writeQueue.leave() }
         _ = try await all()
         let before = state.withLock { $0 }
         var after = before
         let result = body(&after)
-        if let files, let kept = after.kept, kept != before.kept {
-            try await write(kept, to: files)
+        if let files, let persisted = after.persisted, persisted != before.persisted {
+            try await write(persisted, to: files)
         }
         state.withLock { [after] in $0 = after }
         return result
     }
 
     private func write(
-        _ kept: [ProtectionSpace: Credentials], to files: DiskCacheStore
+        _ persisted: [ProtectionSpace: Credentials], to files: DiskCacheStore
     ) async throws(NetError) {
-        let records = kept.map { KeptCredentials($0.key, $0.value) }
+        let records = persisted.map { CredentialStorage($0.key, $0.value) }
         guard let data = try? JSONEncoder().encode(records) else {
-            throw NetError(.internal, "credentials cannot be written down")
+            throw NetError(.internal, "the credentials cannot be encoded")
         }
         try await files.put(CacheEntry(body: Bytes(Array(data))), for: Self.key)
     }
 }
 
 extension CredentialStore: CustomStringConvertible, CustomReflectable {
-    /// The number of spaces that are loaded.
+    /// The type's name and the number of loaded spaces.
     public var description: String {
-        "CredentialStore(\(state.withLock { $0.session.count + ($0.kept?.count ?? 0) }))"
+        "CredentialStore(\(state.withLock { $0.session.count + ($0.persisted?.count ?? 0) }))"
     }
 
     /// An empty mirror, so that `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A row of the file.
-private struct KeptCredentials: Codable {
+/// The credentials of one space, as written to the file.
+private struct CredentialStorage: Codable {
     var scheme: String
     var host: String
     var port: Int
@@ -215,8 +220,8 @@ private struct KeptCredentials: Codable {
     }
 }
 
-/// Lets one task in at a time, in order of arrival.
-private final class Turnstile: Sendable {
+/// A lock for asynchronous work: one task holds it at a time, and waiting tasks get it in the order of their arrival.
+private final class WriteQueue: Sendable {
     private struct State: Sendable {
         var isTaken = false
         var waiting: [CheckedContinuation<Void, Never>] = []

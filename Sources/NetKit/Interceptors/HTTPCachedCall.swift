@@ -1,199 +1,162 @@
-/// One call by the server's caching rules: the response to a GET, and the effects of other methods.
+/// One call by the server's caching rules. It returns stored responses for GET and HEAD, and invalidates stored
+/// responses after methods that are not safe.
 struct HTTPCachedCall: Sendable {
-    let side: HTTPSide
+    let evaluator: HTTPCacheEvaluator
     let caching: Caching
     let call: Call
     let next: Next
 
-    var plain: CachedCall<HTTPSide> { CachedCall(side: side, caching: caching, call: call, next: next) }
-    var request: Request<Bytes> { side.request }
+    var cachedCall: CachedCall<HTTPCacheEvaluator> {
+        CachedCall(evaluator: evaluator, caching: caching, call: call, next: next)
+    }
+    var request: Request<Bytes> { evaluator.request }
 
-    func answer() async throws(NetError) -> Answer {
-        if side.mode == .cacheOnly {
-            return try await storedAlone()
+    func response() async throws(NetError) -> ChainResponse {
+        if evaluator.mode == .cacheOnly {
+            return try await storedOnly()
         }
-        if side.isChanging {
+        if evaluator.isChanging {
             return try await changing()
         }
         guard request.method == .get || request.method == .head else { return try await next(call) }
-        if side.control.isOnlyIfCached {
-            let look = await side.look(at: caching.now)
-            return look.decision.isUse ? whole(look) : gatewayTimeout(look)
+        if evaluator.decisionWithoutStored.isGatewayTimeout {
+            let lookup = await evaluator.lookup(at: caching.now)
+            return stored(lookup) ?? gatewayTimeout(lookup)
         }
         if request.method == .head {
-            return try await headed()
+            return try await respondToHead()
         }
-        return request.hasPreconditions ? try await conditional() : try await plain.answer()
+        return request.hasPreconditions ? try await conditional() : try await cachedCall.response()
     }
 
-    /// The response for only-if-cached without a usable one (RFC 9111, 5.2.1.7).
-    private func gatewayTimeout(_ look: CacheLook) -> Answer {
+    /// Returns the response to a request with only-if-cached if no stored response is usable (RFC 9111, 5.2.1.7).
+    private func gatewayTimeout(_ lookup: CacheLookup) -> ChainResponse {
         var response = Response<Bytes>(status: 504)
         response.source = .cache
-        response.cacheNote = CacheNote(look.report(.none))
-        plain.tell(response)
-        return Answer(response)
+        response.cacheAnnotation = CacheAnnotation(lookup.report(.none))
+        cachedCall.report(response)
+        return ChainResponse(response)
     }
 
-    private func storedAlone() async throws(NetError) -> Answer {
-        var look = await side.look(at: caching.now)
-        if let answer = stored(look) {
-            return answer
+    private func storedOnly() async throws(NetError) -> ChainResponse {
+        let lookup = await evaluator.lookup(at: caching.now)
+        guard let chainResponse = stored(lookup) else { throw cachedCall.missed(lookup) }
+        return chainResponse
+    }
+
+    /// Returns the stored response, or the part of it that the request asks for. Returns `nil` if the request has to be
+    /// sent.
+    private func stored(_ lookup: CacheLookup) -> ChainResponse? {
+        guard lookup.decision.isUse, let cachedResponse = lookup.stored else { return nil }
+        var response = evaluator.response(of: cachedResponse, at: caching.now)
+        switch lookup.form {
+        case .whole: break
+        case .head:
+            response.bytes = []
+            response.value = []
+        case .notModified: response = response.notModified
+        case .part(let range): response = response.part(range)
         }
-        if look.decision.isUse {
-            look.decision = .fetch(.uncacheable)
+        return cachedCall.hit(lookup, response)
+    }
+
+    // MARK: Using the stored response
+
+    /// Returns the stored response if it is usable and the mode does not prefer the network; otherwise `nil`.
+    private func preferredStored(_ lookup: CacheLookup) -> ChainResponse? {
+        guard ![.networkElseCache, .cacheThenNetwork].contains(evaluator.mode), let chainResponse = stored(lookup)
+        else { return nil }
+        if lookup.decision.reason == .staleWhileRevalidate {
+            refresh(lookup)
         }
-        throw plain.missed(look)
+        return chainResponse
     }
 
-    /// Returns the stored response for the request, or `nil` if the server has to be asked.
-    private func stored(_ look: CacheLook) -> Answer? {
-        guard look.decision.isUse, let piece = look.stored else { return nil }
-        let headers = request.headers
-        switch request.method {
-        case .head where !request.hasPreconditions: return whole(look)
-        case .get where !request.hasPreconditions: return plain.hit(look)
-        case .get where ["If-Match", "If-Unmodified-Since", "If-Range"].contains(where: { headers[$0] != nil }):
-            return nil
-        case .get where headers["Range"] != nil: return part(look, piece)
-        case .get:
-            let response = side.response(of: piece, at: caching.now)
-            // A response that is no success is returned independent of conditions (RFC 9110, 13.2.1).
-            let isCurrent = (200..<300).contains(response.status) && headers.isCurrent(response.headers)
-            return plain.hit(look, isCurrent ? response.notModified : response)
-        default: return nil
-        }
-    }
-
-    private func whole(_ look: CacheLook) -> Answer {
-        guard request.method == .head, let piece = look.stored else { return plain.hit(look) }
-        var response = side.response(of: piece, at: caching.now)
-        response.bytes = []
-        response.value = []
-        return plain.hit(look, response)
-    }
-
-    // MARK: Using a whole response
-
-    /// Returns the stored response, unless the mode prefers the network.
-    private func ready(_ look: CacheLook) -> Answer? {
-        guard ![.networkElseCache, .cacheThenNetwork].contains(side.mode), let answer = stored(look) else { return nil }
-        if look.decision.reason == .staleWhileRevalidate {
-            refresh(look)
-        }
-        return answer
-    }
-
-    /// Fetches the whole representation, because the request was only for a part or conditional.
-    private func refresh(_ look: CacheLook) {
+    /// Fetches the whole representation in the background, even if the request is conditional or for a range.
+    private func refresh(_ lookup: CacheLookup) {
         var call = call
-        call.request.becomeWhole()
+        call.request.makeUnconditionalGet()
         var request = request
-        request.becomeWhole()
-        let side = HTTPSide(
-            policy: side.policy, request: request, caching: caching, context: side.context,
-            budget: side.budget)
-        CachedCall(side: side, caching: caching, call: call, next: next).refresh(look)
+        request.makeUnconditionalGet()
+        let evaluator = HTTPCacheEvaluator(
+            policy: evaluator.policy, request: request, caching: caching, context: evaluator.context,
+            budget: evaluator.budget)
+        CachedCall(evaluator: evaluator, caching: caching, call: call, next: next).refresh(lookup)
     }
 
-    /// Returns the stored response if the network or the server failed and it may replace the failure.
-    private func standIn(_ look: CacheLook) -> Answer? {
-        side.mayStandIn(look, at: caching.now) ? stored(look.using(.staleIfError)) : nil
+    /// Returns the stored response if it may be used because the network or the server has failed; otherwise `nil`.
+    private func failureReplacement(_ lookup: CacheLookup, after status: Int?) -> ChainResponse? {
+        evaluator.replacement(lookup, after: status, at: caching.now).flatMap { stored($0) }
     }
 
-    /// Returns the stored response if it is usable, otherwise the result of `learn` for the network's response.
-    private func ready(
-        or learn: (Answer, CacheLook, Int64) async -> Answer
-    ) async throws(NetError) -> Answer {
-        let look = await side.look(at: caching.now)
-        if let answer = ready(look) {
-            return answer
+    /// Returns the stored response if it is usable. Otherwise sends the request and returns the result of
+    /// `processResponse`.
+    private func preferredStored(
+        or processResponse: (ChainResponse, CacheLookup, Int64) async -> ChainResponse
+    ) async throws(NetError) -> ChainResponse {
+        let lookup = await evaluator.lookup(at: caching.now)
+        if let chainResponse = preferredStored(lookup) {
+            return chainResponse
         }
         let sent = caching.now
-        let answer: Answer
+        let chainResponse: ChainResponse
         do throws(NetError) {
-            answer = try await next(call)
+            chainResponse = try await next(call)
         } catch {
-            guard error.isFailureToAnswer, let answer = standIn(look) else { throw error }
-            return answer
-        }
-        if answer.isFailureOfTheServer, side.mode != .networkElseCache, let old = standIn(look) {
-            answer.discard()
+            guard error.isFailureToRespond, let old = failureReplacement(lookup, after: nil) else { throw error }
             return old
         }
-        return await learn(answer, look, sent)
+        if let old = failureReplacement(lookup, after: chainResponse.status) {
+            chainResponse.discard()
+            return old
+        }
+        return await processResponse(chainResponse, lookup, sent)
     }
 
-    private func headed() async throws(NetError) -> Answer {
-        try await ready { answer, look, sent in
-            if answer.status == 200, look.isOwn, let piece = look.stored {
-                // Another status, length or version makes the stored response obsolete (RFC 9111, 4.3.5).
-                if piece.answer.head.status == 200, piece.answer.headers.isSameVersion(as: answer.headers) {
-                    await freshen(piece, by: answer, look, asked: sent)
+    private func respondToHead() async throws(NetError) -> ChainResponse {
+        try await preferredStored { chainResponse, lookup, sent in
+            if chainResponse.status == 200, lookup.isOwn, let cachedResponse = lookup.stored {
+                // If status, length or validators differ, the stored response is obsolete (RFC 9111, 4.3.5).
+                if cachedResponse.storedResponse.isSameVersion(asHead: 200, chainResponse.headers) {
+                    await freshen(cachedResponse, by: chainResponse, lookup, sent: sent)
                 } else {
-                    await side.forget(request.url)
+                    await evaluator.invalidate(request.url)
                 }
             }
-            return await plain.storing(answer, look, asked: sent)
+            return await cachedCall.storing(chainResponse, lookup, sent: sent)
         }
     }
 
-    private func freshen(_ piece: StoredPiece, by answer: Answer, _ look: CacheLook, asked: Int64) async {
-        guard plain.isForItsKey(answer) else { return }
-        let fresh = side.freshened(piece.answer, by: answer.headers, asked: asked, received: caching.now)
-        try? await side.replace(piece, by: fresh, after: look)
+    private func freshen(
+        _ cachedResponse: CachedResponse, by chainResponse: ChainResponse, _ lookup: CacheLookup, sent: Int64
+    )
+        async
+    {
+        guard cachedCall.matchesKey(chainResponse) else { return }
+        let fresh = evaluator.freshened(
+            cachedResponse.storedResponse, by: chainResponse.headers, sent: sent, received: caching.now)
+        try? await evaluator.replace(cachedResponse, by: fresh, after: lookup)
     }
 
     // MARK: The caller's own conditions and ranges
 
-    private func conditional() async throws(NetError) -> Answer {
-        try await ready { answer, look, sent in
+    private func conditional() async throws(NetError) -> ChainResponse {
+        try await preferredStored { chainResponse, lookup, sent in
             if request.headers.hasAny(["Range", "If-Match", "If-Unmodified-Since", "If-Range"]) {
-                return answer
+                return chainResponse
             }
-            if answer.status == 304, look.isOwn, let piece = look.stored,
-                piece.answer.headers.isMeant(by: answer.headers, answering: request.headers)
+            if chainResponse.status == 304, lookup.isOwn, let cachedResponse = lookup.stored,
+                evaluator.rules.isConfirmed(cachedResponse.storedResponse, byOwn: chainResponse.headers)
             {
-                await freshen(piece, by: answer, look, asked: sent)
+                await freshen(cachedResponse, by: chainResponse, lookup, sent: sent)
             }
-            return await plain.storing(answer, look, asked: sent)
+            return await cachedCall.storing(chainResponse, lookup, sent: sent)
         }
-    }
-
-    /// Returns one range of a body that is stored completely. Other ranges go to the server and are not stored.
-    private func part(_ look: CacheLook, _ piece: StoredPiece) -> Answer? {
-        guard piece.answer.head.status == 200,
-            piece.answer.headers["Content-Encoding"] == nil,
-            request.headers["If-None-Match"] == nil, request.headers["If-Modified-Since"] == nil,
-            let range = ByteRange.read(request.headers["Range"] ?? "", of: piece.body.count)
-        else { return nil }
-        return plain.hit(look, side.response(of: piece, at: caching.now).part(range))
-    }
-}
-
-/// One range of bytes (RFC 9110, 14.1.2).
-enum ByteRange {
-    /// Returns `nil` for several ranges, for other units, for malformed text, and for a range behind the end.
-    static func read(_ field: String, of count: Int) -> Range<Int>? {
-        guard field.lowercased().hasPrefix("bytes=") else { return nil }
-        let spec = String(field.dropFirst(6)).trimmingBlanks
-        guard let dash = spec.firstIndex(of: "-"), !spec.contains(","), count > 0 else { return nil }
-        let (first, last) = (String(spec[..<dash]), String(spec[spec.index(after: dash)...]))
-        if first.isEmpty {
-            guard let suffix = DeltaSeconds.read(last), suffix > 0 else { return nil }
-            return max(0, count - Int(min(suffix, Int64(count))))..<count
-        }
-        guard let start = DeltaSeconds.read(first), start < count else { return nil }
-        if last.isEmpty {
-            return Int(start)..<count
-        }
-        guard let end = DeltaSeconds.read(last), end >= start else { return nil }
-        return Int(start)..<Int(min(end, Int64(count - 1))) + 1
     }
 }
 
 extension Response where Value == Bytes {
-    /// Returns a range of it as a 206.
+    /// Returns a 206 response with a range of this response's body.
     fileprivate func part(_ range: Range<Int>) -> Response {
         var part = self
         part.status = 206
@@ -204,56 +167,63 @@ extension Response where Value == Bytes {
         return part
     }
 
-    /// The 304 for it (RFC 9110, 15.4.5).
+    /// The 304 response for this response (RFC 9110, 15.4.5).
     fileprivate var notModified: Response {
-        let kept: Set<String> = [
-            "age", "cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary",
-        ]
         var head = self
         head.status = 304
         head.bytes = []
         head.value = []
-        head.headers = Headers(headers.filter { kept.contains($0.name.lowercased()) })
+        head.headers = headers.notModified
         return head
     }
 }
 
-extension Headers {
-    /// Returns true if the caller has the stored version, by If-None-Match, otherwise by If-Modified-Since (RFC 9110,
-    /// 13.2.2).
-    fileprivate func isCurrent(_ stored: Headers) -> Bool {
-        let tags = byteScalars(named: "If-None-Match")
-        if !tags.isEmpty {
-            guard let tag = stored.byteScalars("ETag") else { return tags.contains("*") }
-            return EntityTag.isNamed(tag, in: tags.joined(separator: ", "))
+extension HTTPCachedCall {
+    /// Sends a request whose method is not safe, and invalidates the stored responses that it affects (RFC 9111, 4.4).
+    func changing() async throws(NetError) -> ChainResponse {
+        var lookup = await evaluator.lookup(at: caching.now)
+        let sent = caching.now
+        let chainResponse: ChainResponse
+        do throws(NetError) {
+            chainResponse = try await next(call)
+        } catch {
+            // If the error occurred after the response head, the status may show that the server changed the resource.
+            let status = error.response?.status ?? error.metrics.last?.status ?? 0
+            await invalidate(status, error.response?.headers ?? [:], error.metrics)
+            throw error
         }
-        guard let since = self["If-Modified-Since"].flatMap({ HTTPDate.epochSeconds(ofAnyCase: $0) }),
-            let modified = (stored["Last-Modified"] ?? stored["Date"]).flatMap({ HTTPDate.epochSeconds(ofAnyCase: $0) })
-        else { return false }
-        return modified <= since
+        await invalidate(chainResponse.status, chainResponse.headers, chainResponse.metrics)
+        guard request.method == .post, (200..<400).contains(chainResponse.status) else { return chainResponse }
+        // The response describes the state after the invalidation, so it may be stored.
+        lookup.moment = caching.changes.begin()
+        return await cachedCall.storing(chainResponse, lookup, sent: sent)
     }
 
-    /// Returns true if a 304 to the caller's own condition confirms the stored response. Otherwise it confirms another
-    /// version, which the caller has (RFC 9111, 4.3.4).
-    fileprivate func isMeant(by notModified: Headers, answering asked: Headers) -> Bool {
-        if let tag = notModified.byteScalars("ETag") {
-            return byteScalars("ETag").map { EntityTag.isSame($0, tag) } ?? false
+    private func invalidate(_ status: Int, _ headers: Headers, _ hops: Metrics) async {
+        for url in request.changedURLs(status, headers, hops) {
+            await evaluator.invalidate(url)
         }
-        if let modified = notModified.content("Last-Modified") {
-            return content("Last-Modified") == modified
-        }
-        let tags = asked.byteScalars(named: "If-None-Match")
-        if let tag = tags.first {
-            return tags.count == 1 && byteScalars("ETag").map { EntityTag.isSame($0, tag) } ?? false
-        }
-        return content("Last-Modified").map { $0 == asked.content("If-Modified-Since") } ?? false
     }
+}
 
-    /// Returns true if no validator or length that both have differs.
-    fileprivate func isSameVersion(as other: Headers) -> Bool {
-        ["Content-Length", "ETag", "Last-Modified"].allSatisfy { name in
-            guard let mine = content(name), let others = other.content(name) else { return true }
-            return mine == others
+extension Request {
+    /// Returns the URLs of the resources that a request has changed. These are the URLs of the hops with a successful
+    /// response, and the same-origin URLs in Location and Content-Location.
+    ///
+    /// - Parameters:
+    ///   - status: the status of the last response; 0 if there was none.
+    ///   - headers: the fields of the last response.
+    ///   - hops: the hops of the transfer. If it is empty, the request's URL counts as the only hop.
+    fileprivate func changedURLs(_ status: Int, _ headers: Headers, _ hops: Metrics) -> [String] {
+        var (requestedURL, method) = (url, method)
+        var urls: [String] = []
+        for (hop, next) in zip(hops, hops.dropFirst()) {
+            // `next.url` comes from the Location field of this hop.
+            urls += HTTPCacheRules.invalidatedURLs(
+                method, requestedURL, status: hop.status, ["Location": next.url])
+            method = method.afterRedirect(hop.status)
+            requestedURL = next.url
         }
+        return urls + HTTPCacheRules.invalidatedURLs(method, requestedURL, status: status, headers)
     }
 }

@@ -4,12 +4,12 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A store in memory, which is lost with the process and evicts the least recently used entries first.
+/// A cache store in memory. Its entries are lost at the end of the process.
 ///
-/// When the total cost exceeds the hard limit, entries are evicted down to the soft limit: one eviction makes room for
-/// many entries.
+/// If the entries exceed the hard limit, the least recently used ones are evicted until the others fit into the soft
+/// limit. So one eviction makes room for many new entries.
 public final class MemoryCacheStore: CacheStore {
-    /// The cost of an entry in addition to its bytes.
+    /// The cost of an entry in addition to its bytes, in bytes.
     private static let overhead = 256
 
     private let softLimit: Int
@@ -19,13 +19,13 @@ public final class MemoryCacheStore: CacheStore {
     private let state = Lock(State())
 
     private struct State: Sendable {
-        var kept = RecencyList<CacheKey, CacheEntry>()
+        var entries = RecencyList<CacheKey, CacheEntry>()
         var hits = 0
         var misses = 0
         var evictions = 0
 
         mutating func makeRoom(downTo bytes: Int) {
-            while kept.cost > bytes, kept.removeOldest() {
+            while entries.cost > bytes, entries.removeOldest() {
                 evictions += 1
             }
         }
@@ -34,10 +34,10 @@ public final class MemoryCacheStore: CacheStore {
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - hardLimit: bytes, from 0.
-    ///   - softLimit: the bytes that remain after an eviction, unless the new entry alone costs more; `nil` is three
-    ///     quarters of the hard limit.
-    ///   - maximumShare: the largest share of one entry in the hard limit, in percent, 1 to 100.
+    ///   - hardLimit: the largest size of all entries in bytes, from 0.
+    ///   - softLimit: the largest size of all entries after an eviction in bytes, unless the new entry alone is larger.
+    ///     If `nil`, three quarters of the hard limit.
+    ///   - maximumShare: the largest size of one entry in percent of the hard limit, from 1 to 100.
     ///   - now: the clock.
     public init(
         hardLimit: Int = 32 << 20, softLimit: Int? = nil, maximumShare: Int = 5,
@@ -57,9 +57,9 @@ public final class MemoryCacheStore: CacheStore {
     /// Returns the entry of a key, or `nil` if there is none.
     public func entry(for key: CacheKey) async throws(NetError) -> CacheEntry? {
         state.withLock { state in
-            // Few entries have a lifetime: the others need no clock.
-            guard let entry = state.kept.use(key), entry.lifetime == nil || !entry.isOver(at: now()) else {
-                state.kept.remove(key)
+            // Reads the clock only for the few entries that have a lifetime.
+            guard let entry = state.entries.use(key), entry.lifetime == nil || !entry.isOver(at: now()) else {
+                state.entries.remove(key)
                 state.misses += 1
                 return nil
             }
@@ -72,73 +72,66 @@ public final class MemoryCacheStore: CacheStore {
     public func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) {
         let cost = Self.cost(of: entry, for: key)
         if cost > share {
-            throw NetError(.tooLarge, "an entry of \(cost) bytes is over its share of \(share)")
+            throw NetError(.tooLarge, "an entry of \(cost) bytes exceeds the limit of \(share) bytes for one entry")
         }
         var entry = entry
         entry.created = entry.created ?? now()
         let dated = entry
         state.withLock { state in
-            // Evict before inserting: the new entry may cost more than the soft limit and must not evict itself.
-            state.kept.remove(key)
-            if state.kept.cost > hardLimit - cost {
+            // Evicts before the insertion, so that a new entry that is larger than the soft limit does not evict
+            // itself.
+            state.entries.remove(key)
+            if state.entries.cost > hardLimit - cost {
                 state.makeRoom(downTo: max(0, softLimit - cost))
             }
-            state.kept.set(dated, cost: cost, for: key)
+            state.entries.set(dated, cost: cost, for: key)
         }
     }
 
-    /// Evicts the least recently used entries until the rest costs at most `bytes`, for programs that react to low
-    /// memory.
-    public func makeRoom(downTo bytes: Int) {
+    /// Evicts the least recently used entries until the others have at most `bytes`. An app can call this when memory
+    /// is low.
+    package func makeRoom(downTo bytes: Int) {
         state.withLock { $0.makeRoom(downTo: bytes) }
     }
 
     /// Removes an entry. Returns false if there was none.
     @discardableResult
-    public func remove(_ key: CacheKey) async throws(NetError) -> Bool { state.withLock { $0.kept.remove(key) } }
+    public func remove(_ key: CacheKey) async throws(NetError) -> Bool { state.withLock { $0.entries.remove(key) } }
 
-    /// Removes the entries with this tag and returns their number.
+    /// Removes the selected entries and returns their number.
     @discardableResult
-    public func removeAll(tagged tag: String) async throws(NetError) -> Int {
-        removeAll { $0.tags.contains(tag) }
+    public func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {
+        switch selection {
+        case .all:
+            let emptied = state.withLock { state in
+                defer { state.entries.removeAll() }
+                return state.entries
+            }
+            return emptied.count
+        case .host(""): return 0
+        case .tagged(let tag): return removeAll { $0.tags.contains(tag) }
+        case .host(let host):
+            let canonical = host.canonicalHost
+            return removeAll { entry in
+                [host, canonical].contains { $0.map { entry.host.isEqualIgnoringASCIICase(to: $0) } == true }
+            }
+        }
     }
 
-    /// Removes the entries of this host and returns their number.
-    @discardableResult
-    public func removeAll(from host: String) async throws(NetError) -> Int {
-        if host.isEmpty {
-            return 0
-        }
-        let canonical = host.canonicalHost
-        return removeAll { entry in
-            [host, canonical].contains { $0.map { entry.host.isEqualIgnoringASCIICase(to: $0) } == true }
-        }
-    }
-
-    private func removeAll(where isWanted: (CacheEntry) -> Bool) -> Int {
+    private func removeAll(where shouldRemove: (CacheEntry) -> Bool) -> Int {
         state.withLock { state in
-            let found = state.kept.all.filter { isWanted($0.value) }
+            let found = state.entries.all.filter { shouldRemove($0.value) }
             for (key, _) in found {
-                state.kept.remove(key)
+                state.entries.remove(key)
             }
             return found.count
         }
     }
 
-    /// Removes all entries and returns their number.
-    @discardableResult
-    public func removeAll() async throws(NetError) -> Int {
-        let emptied = state.withLock { state in
-            defer { state.kept.removeAll() }
-            return state.kept
-        }
-        return emptied.count
-    }
-
     /// Returns all entries, least recently used first.
     public func list() async throws(NetError) -> [CacheListing] {
         let moment = now()
-        return state.withLock { $0.kept }.all.filter { !$0.value.isOver(at: moment) }.map {
+        return state.withLock { $0.entries }.all.filter { !$0.value.isOver(at: moment) }.map {
             CacheListing(key: $0.key, entry: $0.value, bodyBytes: $0.value.body.count)
         }
     }
@@ -147,7 +140,7 @@ public final class MemoryCacheStore: CacheStore {
     public func usage() async throws(NetError) -> CacheUsage {
         let state = state.withLock { $0 }
         return CacheUsage(
-            entries: state.kept.count, bytes: state.kept.cost, maximumBytes: hardLimit, hits: state.hits,
+            entries: state.entries.count, bytes: state.entries.cost, maximumBytes: hardLimit, hits: state.hits,
             misses: state.misses, evictions: state.evictions)
     }
 }

@@ -1,4 +1,4 @@
-/// A value that many tasks can wait for; each can stop waiting separately.
+/// A value that several tasks can wait for. Each task can stop waiting independently.
 final class Promise<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, NetError>
 
@@ -6,7 +6,7 @@ final class Promise<Value: Sendable>: Sendable {
         var outcome: Outcome?
         var waiting: [Int: CheckedContinuation<Outcome, Never>] = [:]
         var last = 0
-        // Waiters that gave up before they began to wait.
+        // The outcomes of waiters that gave up before their continuation was stored.
         var givenUp: [Int: Outcome] = [:]
     }
 
@@ -25,7 +25,7 @@ final class Promise<Value: Sendable>: Sendable {
         }
     }
 
-    /// True once the value is there.
+    /// Whether there is an outcome.
     var isFulfilled: Bool { state.withLock { $0.outcome != nil } }
 
     /// Waits for the value. Throws ``NetError/Code/cancelled`` if the task is cancelled first.
@@ -33,18 +33,18 @@ final class Promise<Value: Sendable>: Sendable {
         try await value { _ in }
     }
 
-    /// Waits for the value; throws an error of the caller's when that takes longer.
+    /// Waits for the value, at most for `limit`. Throws `error` if that takes longer.
     func value(
         within limit: Duration, by timer: DeadlineTimer, else error: @escaping @Sendable @autoclosure () -> NetError
     ) async throws(NetError) -> Value {
-        var alarm: UInt64?
+        var timerNumber: UInt64?
         defer {
-            if let alarm {
-                timer.remove(alarm)
+            if let timerNumber {
+                timer.remove(timerNumber)
             }
         }
         return try await value { number in
-            alarm = timer.add(after: limit) { [self] in giveUp(number, .failure(error())) }
+            timerNumber = timer.add(after: limit) { [self] in giveUp(number, .failure(error())) }
         }
     }
 
@@ -63,7 +63,7 @@ final class Promise<Value: Sendable>: Sendable {
         return try outcome.get()
     }
 
-    /// Waits for the value, even if the task is cancelled.
+    /// Waits for the outcome, even if the task is cancelled.
     func outcome() async -> Outcome {
         let number = state.withLock { state in
             state.last += 1

@@ -1,9 +1,10 @@
-/// Limits the rate at which requests start, with a token bucket for each host or service; the others wait.
+/// Limits the rate at which requests start, with a token bucket for each host or service. Further requests wait.
 ///
 ///     configuration.interceptors = [RateLimit(10, per: .seconds(1))]
 ///
-/// A bucket is full at first and gets tokens back at regular intervals. Requests start in the order of their arrival.
-/// When a waiting one is cancelled, its token goes to the next arrival. Thread-safe.
+/// A bucket is full at first and gets tokens back at regular intervals. Each request takes one token. Requests start in
+/// the order of their arrival. If a waiting request is cancelled, its token is used for the next request that arrives.
+/// Thread-safe.
 public final class RateLimit: PromptInterceptor {
     /// The requests that share a bucket.
     public enum Scope: Sendable {
@@ -11,18 +12,19 @@ public final class RateLimit: PromptInterceptor {
         case host
         /// All requests.
         case all
-        /// Requests for which the closure returns the same name, such as a service's; `nil` is not limited.
+        /// Requests for which the closure returns the same name, such as the name of a service. If it returns `nil`,
+        /// the request is not limited.
         case named(@Sendable (Request<Bytes>) -> String?)
     }
 
     private struct Bucket: Sendable {
-        /// When it is full again.
+        /// The time at which the bucket is full again.
         var fullAt: Duration
-        /// Tokens that were returned while later ones are still waited for, in order.
+        /// The times of tokens that were returned while requests still wait for later tokens, in order.
         var free: [Duration] = []
     }
 
-    // Longer than any real wait; a million of it still fits into a Duration.
+    // Longer than any real wait. A million times this value still fits into a Duration.
     private static let longest = Duration.seconds(1 << 40)
 
     private let interval: Duration
@@ -35,41 +37,42 @@ public final class RateLimit: PromptInterceptor {
     /// Creates a rate limit.
     ///
     /// - Parameters:
-    ///   - count: the requests in each period, from 1.
+    ///   - count: the number of requests in each period, from 1.
     ///   - period: the length of a period.
-    ///   - burst: the requests that may start immediately, from 1; `nil` is `count`.
+    ///   - burst: the number of requests that may start together when the bucket is full, from 1. If `nil`, `count`.
     ///   - scope: the requests that share a bucket.
-    ///   - maxWait: a request that would wait longer fails immediately with ``NetError/Code/slotTimedOut``; `nil` is no
-    ///     limit.
+    ///   - maxWait: the longest wait. A request that would wait longer fails immediately with
+    ///     ``NetError/Code/slotTimedOut``. If `nil`, there is no limit.
     ///   - time: the clock and the sleep function.
     public init(
         _ count: Int, per period: Duration, burst: Int? = nil, scope: Scope = .host, maxWait: Duration? = nil,
         time: TimeSource = .system
     ) {
         interval = max(.zero, min(period, Self.longest)) / max(1, count)
-        let (more, most) = (max(1, burst ?? count) - 1, Self.longest * 1_000_000)
-        self.burst = Double(more) < most / interval ? interval * more : most
+        let (extraTokens, longestBurst) = (max(1, burst ?? count) - 1, Self.longest * 1_000_000)
+        self.burst = Double(extraTokens) < longestBurst / interval ? interval * extraTokens : longestBurst
         self.scope = scope
         self.maxWait = maxWait
         self.time = time
     }
 
-    /// Continues with the call when there is a token.
-    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+    /// Waits for a token, then continues with the call.
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
         guard let name = name(of: call.request) else { return try await next(call) }
-        let (turn, wait) = try take(from: name)
+        let (tokenTime, wait) = try take(from: name)
         if wait > .zero {
             do throws(NetError) {
                 try await time.wait(wait, for: .rateLimit, in: call)
             } catch {
-                giveBack(turn, to: name)
+                giveBack(tokenTime, to: name)
                 throw error
             }
         }
         return try await next(call)
     }
 
-    private func name(of request: Request<Bytes>) -> String? {
+    /// Returns the name of a request's bucket, or `nil` if it is not limited.
+    package func name(of request: Request<Bytes>) -> String? {
         switch scope {
         case .host: request.url.origin ?? ""
         case .all: ""
@@ -77,23 +80,23 @@ public final class RateLimit: PromptInterceptor {
         }
     }
 
-    /// The number of buckets with an entry, including some that are full.
+    /// The number of buckets in the table, which may include some full ones.
     var bucketCount: Int { buckets.withLock { $0.count } }
 
-    /// Takes a token, possibly a future one. Returns its time and how long to wait for it.
-    func take(from name: String) throws(NetError) -> (turn: Duration, wait: Duration) {
+    /// Takes a token that exists now or in the future. Returns the token's time, and how long to wait for it.
+    func take(from name: String) throws(NetError) -> (tokenTime: Duration, wait: Duration) {
         let now = time.now()
-        let taken: (Duration, Duration)? = buckets.withLock { buckets in
-            // A full bucket needs no entry.
+        let token: (Duration, Duration)? = buckets.withLock { buckets in
+            // A full bucket is the same as no entry.
             buckets.sweep { $0.fullAt > now }
             var bucket = buckets[name] ?? Bucket(fullAt: now)
             if bucket.fullAt - burst <= now {
-                // No later token is waited for: the returned ones are put back.
+                // No request waits for a later token, so the returned tokens can be put back into the bucket.
                 bucket.fullAt = max(now, bucket.fullAt - interval * bucket.free.count)
                 bucket.free = []
             }
-            let turn = bucket.free.first ?? bucket.fullAt - burst
-            let wait = max(.zero, turn - now)
+            let tokenTime = bucket.free.first ?? bucket.fullAt - burst
+            let wait = max(.zero, tokenTime - now)
             if let maxWait, wait > maxWait {
                 return nil
             }
@@ -103,19 +106,19 @@ public final class RateLimit: PromptInterceptor {
                 bucket.free.removeFirst()
             }
             buckets[name] = bucket
-            return (turn, wait)
+            return (tokenTime, wait)
         }
-        guard let taken else {
-            throw NetError(.slotTimedOut, "the rate limit would hold the request up for too long")
+        guard let token else {
+            throw NetError(.slotTimedOut, "the rate limit would delay the request longer than maxWait")
         }
-        return taken
+        return token
     }
 
-    private func giveBack(_ turn: Duration, to name: String) {
+    private func giveBack(_ tokenTime: Duration, to name: String) {
         buckets.withLock { [interval, burst] buckets in
             guard var bucket = buckets[name] else { return }
-            bucket.free.insert(turn, at: bucket.free.firstIndex { $0 > turn } ?? bucket.free.count)
-            // Behind the last token nothing waits.
+            bucket.free.insert(tokenTime, at: bucket.free.firstIndex { $0 > tokenTime } ?? bucket.free.count)
+            // The last tokens can be put back, because no request waits for a later one.
             while let last = bucket.free.last, last == bucket.fullAt - interval - burst {
                 bucket.free.removeLast()
                 bucket.fullAt -= interval

@@ -1,26 +1,28 @@
-/// Signs each request with HMAC-SHA256 (RFC 2104), which proves its sender and its integrity to the server.
+/// Signs each request with HMAC-SHA256 (RFC 2104). The signature proves to the server who sent the request, and that it
+/// was not changed.
 ///
 ///     configuration.interceptors = [Retry(), RequestSigning(keyID: "app", key: secret)]
 ///
 /// The signed text consists of these lines, separated by line feeds:
 /// 1. the method
 /// 2. path and query, as sent
-/// 3. each signed field as `name:value`, with the name in lower case, in the order of ``fields``; a missing one is
-///    empty
+/// 3. each signed field as `name:value`, with the name in lower case, in the order of ``fields``. The value of a
+///    missing field is empty.
 /// 4. the timestamp
-/// 5. the body's SHA-256 in hex
+/// 5. the SHA-256 digest of the body in hex
 ///
-/// ``timestampField`` contains the timestamp, and ``signatureField`` contains `keyId=…,signature=…` in hex. Behind
-/// ``Retry`` each attempt is signed again. A multipart form, and a body that is read while it is sent, cannot be
-/// signed: ``NetError/Code/usage``.
+/// The field ``timestampField`` contains the timestamp. The field ``signatureField`` contains
+/// `keyId=…,signature=…`, with the signature in hex. If the interceptor comes after ``Retry``, each attempt is signed
+/// again. A multipart form, and a body that is read while it is sent, cannot be signed and cause
+/// ``NetError/Code/usage``.
 public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
-    /// The name of the key for the server.
+    /// The name by which the server knows the key.
     public let keyID: String
-    /// The signed fields (host and content-type).
+    /// The names of the signed fields (host and content-type).
     public var fields = ["host", "content-type"]
-    /// The field with the seconds since 1970.
+    /// The name of the field for the timestamp, in seconds since 1970.
     public var timestampField = "X-Timestamp"
-    /// The field with key name and signature.
+    /// The name of the field for the key's name and the signature.
     public var signatureField = "X-Signature"
     /// The clock.
     public var time: TimeSource
@@ -29,8 +31,8 @@ public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
     /// Creates a signer.
     ///
     /// - Parameters:
-    ///   - keyID: the name of the key for the server.
-    ///   - key: the secret; one of more than 64 bytes is hashed first.
+    ///   - keyID: the name by which the server knows the key.
+    ///   - key: the secret key. A key of more than 64 bytes is hashed first.
     ///   - time: the clock.
     public init(keyID: String, key: Bytes, time: TimeSource = .system) {
         self.keyID = keyID
@@ -38,10 +40,10 @@ public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
         self.time = time
     }
 
-    /// Adds the two fields.
-    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+    /// Adds the timestamp and the signature to the request.
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
         var call = call
-        try call.settleURL()
+        try call.finalizeURL()
         let timestamp = String(Int64(moment: time.epochSeconds()))
         let text = try signedContent(of: call.request, at: timestamp)
         let signature = try Digest.hmacSHA256(key: key, Bytes(text.bytes)).hexText
@@ -50,8 +52,8 @@ public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
         return try await next(call)
     }
 
-    /// Returns the signed text of a request, for comparison with a server. A value that is not UTF-8 is signed by its
-    /// bytes, and shown here with U+FFFD.
+    /// Returns the signed text of a request, for comparison with a server. Bytes that are not UTF-8 are signed as they
+    /// are, but this text contains U+FFFD instead.
     public func signedText(of request: Request<Bytes>, at timestamp: String) throws(NetError) -> String {
         try signedContent(of: request, at: timestamp).text
     }
@@ -59,14 +61,14 @@ public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
     private func signedContent(of request: Request<Bytes>, at timestamp: String) throws(NetError) -> ByteText {
         let body = request.body ?? Body([])
         guard let bytes = body.wholeBytes else {
-            throw NetError(.usage, "a body that is put together or read while it is sent cannot be signed")
+            throw NetError(.usage, "a body that is not in memory (multipart, file or stream) cannot be signed")
         }
-        let place = request.url.placeOnServer
-        var lines = [request.method.rawValue, place.target].map { Array($0.utf8) }
+        let url = URLParts(request.url)
+        var lines = [request.method.rawValue, url.target].map { Array($0.utf8) }
         for name in fields.map({ $0.lowercased() }) {
             var value = request.headers.byteScalars(name)
             if value == nil, name == "host" {
-                value = ByteText(place.host).byteScalars
+                value = ByteText(url.hostField ?? "").byteScalars
             }
             if value == nil, name == "content-type" {
                 value = request.body?.contentType.map { ByteText($0).byteScalars }
@@ -80,7 +82,7 @@ public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
 }
 
 extension RequestSigning: CustomStringConvertible, CustomReflectable {
-    /// The name of the key.
+    /// The type's name and the name of the key.
     public var description: String { "RequestSigning(keyID: \(keyID))" }
 
     /// A mirror without the key, so that `dump` does not print it.
@@ -94,25 +96,15 @@ extension RequestSigning: CustomStringConvertible, CustomReflectable {
 }
 
 extension Call {
-    /// Replaces the URL by the one that is sent, which is the one to sign: applies the transport's changes in advance.
-    mutating func settleURL() throws(NetError) {
+    /// Applies the transport's changes to the URL now, so that an interceptor that signs it sees the URL that is sent.
+    public mutating func finalizeURL() throws(NetError) {
         let url = request.url
         guard !request.keepsDotSegments, url.utf8.contains(where: { $0 >= 0x80 }) || url.firstRange(of: "/.") != nil
         else { return }
-        let isPlaced = request.isPlaced
+        let hasAppliedParameters = request.hasAppliedParameters
         request.url = try joinURL(url, to: url, keepsBasePath: false)
-        if isPlaced {
-            request.markPlaced()
+        if hasAppliedParameters {
+            request.markParametersApplied()
         }
-    }
-}
-
-extension String {
-    /// The host with a non-default port, and path and query: the values of a request's first lines.
-    var placeOnServer: (host: String, target: String) {
-        let host = hostField.map { String($0) } ?? ""
-        guard let mark = firstRange(of: "://") else { return (host, self) }
-        let target = self[mark.upperBound...].drop { $0 != "/" && $0 != "?" && $0 != "#" }.prefix { $0 != "#" }
-        return (host, target.hasPrefix("/") ? String(target) : "/" + target)
     }
 }

@@ -1,41 +1,49 @@
-/// Sends a request again after temporary failures, if that is safe.
+/// Sends a request again after a temporary failure, if sending it twice is safe.
 ///
 ///     configuration.interceptors = [Retry()]
 ///
-/// Temporary network errors, time limits and some statuses are retried:
-/// - for idempotent methods (RFC 9110, 9.2.2), and for requests with an `Idempotency-Key`
-/// - for any method, if the request never reached the server, or if it used a reused connection that was closed before
-///   the first byte of a response
+/// A request is sent again after a temporary network error, an exceeded time limit, or one of ``statuses``, if one of
+/// these holds:
+/// - its method is idempotent (RFC 9110, 9.2.2), or it has an `Idempotency-Key` field
+/// - nothing of it reached the server
+/// - it was sent on a reused connection that the server closed before the first byte of a response
 ///
-/// A body that can be read only once is never sent again. The delay between attempts is a random part of an interval
-/// that doubles each time, or the time of `Retry-After`. The request's ``Limits`` apply to each attempt, except
-/// ``Limits/total``: it bounds all attempts and delays together, and a delay that would exceed it does not begin. The last attempt's response or error is the call's.
+/// A body that can be read only once is never sent again.
+///
+/// The delay before an attempt is a random part of an interval that doubles each time, in whole milliseconds. If the
+/// response has a `Retry-After` field, its time is the delay. The request's ``Limits`` apply to each attempt, but
+/// ``Limits/total`` applies to all attempts and delays together. If a delay would exceed it, there is no further
+/// attempt.
+///
+/// The response or the error of the last attempt is the outcome of the call.
 public struct Retry: PromptInterceptor {
-    /// The number of attempts after the first one (3).
+    /// The largest number of attempts after the first one (3).
     public var maxRetries = 3
-    /// The longest first delay (200 ms); it doubles for each further one.
+    /// The upper limit of the first delay (200 ms). It doubles for each further delay.
     public var baseDelay: Duration = .milliseconds(200)
-    /// The longest delay (20 s), except for one that the server asks for.
+    /// The upper limit of every delay (20 s), except for delays from `Retry-After`.
     public var maxDelay: Duration = .seconds(20)
-    /// The longest `Retry-After` to wait for (60 s). With a longer one, the response is final.
+    /// The longest `Retry-After` to wait for (60 s). If the server sends a longer one, there is no further attempt.
     public var maxServerDelay: Duration = .seconds(60)
-    /// The time after the start of the first attempt from which on no further one starts; `nil` is no limit. A
-    /// `Retry-After` beyond it is not waited for.
+    /// The time after the start of the first attempt at which attempts stop. No attempt starts later, and no
+    /// `Retry-After` beyond that time is waited for. If `nil`, there is no limit.
     public var maxElapsed: Duration?
-    /// The statuses to retry: 408, 429, 500, 502, 503 and 504.
+    /// The statuses after which the request is sent again: 408, 429, 500, 502, 503 and 504.
     public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
-    /// Whether requests with any method are retried.
+    /// Whether requests with any method are sent again, even if the server may have received them.
     public var retriesAnyMethod = false
-    /// Whether any error is retried, except for local ones: wrong usage, cancellation, a failed body.
+    /// Whether requests are sent again after any error, except for local errors such as wrong usage, cancellation or a
+    /// failed source of the body.
     public var retriesAnyError = false
-    /// Whether delays are random parts of their intervals (full jitter), so that clients do not all retry together.
+    /// Whether delays are random parts of their intervals (full jitter), so that clients do not all retry at the same
+    /// time. If false, the delay is the whole interval.
     public var hasJitter = true
-    /// The budget of retries; `nil` is no limit.
+    /// The budget of retries. If `nil`, there is no limit.
     public var budget: RetryBudget?
-    /// Reports whether there is a route to the host. If not `nil` and there is none after a failure, the next attempt
-    /// waits for one, at most ``maxPathDelay``, instead of for a random delay.
+    /// Reports whether there is a route to the host. If there is none after a failure, the next attempt starts when
+    /// there is a route, and after ``maxPathDelay`` at the latest. The usual delay does not apply then.
     public var reachability: Reachability?
-    /// The longest wait for a route to the network (60 s).
+    /// The longest wait for a route to the host (60 s).
     public var maxPathDelay: Duration = .seconds(60)
     /// The clock and the sleep function.
     public var time: TimeSource
@@ -44,7 +52,7 @@ public struct Retry: PromptInterceptor {
 
     var isPrompt: Bool { reachability == nil }
 
-    /// Creates the default settings, with a budget of its own.
+    /// Creates the default settings. Each value has its own budget, unless one is passed.
     public init(
         maxRetries: Int = 3, budget: RetryBudget? = RetryBudget(), time: TimeSource = .system
     ) {
@@ -53,27 +61,37 @@ public struct Retry: PromptInterceptor {
         self.time = time
     }
 
-    /// Returns the first response that needs no retry, or the last one.
-    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+    /// Sends the request until an attempt needs no retry or no retry is allowed, and returns the last response. A
+    /// ``RetryPolicy`` of the request or its service overrides these settings.
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
+        guard let policy = call.request.retryPolicy else { return try await send(call, next) }
+        guard let settings = policy.settings(over: self) else { return try await next(call) }
+        return try await settings.send(call, next)
+    }
+
+    private func send(_ call: Call, _ next: Next) async throws(NetError) -> ChainResponse {
         budget?.add()
         var retries = 0
         let begin = time.now()
         while true {
-            let outcome: Result<Answer, NetError>
+            let outcome: Result<ChainResponse, NetError>
             do throws(NetError) {
                 outcome = .success(try await next(call))
             } catch {
                 outcome = .failure(error)
             }
-            let ends = [maxElapsed.map { $0 - (time.now() - begin) }, call.budget.remaining]
-            let left = ends.compactMap { $0 }.min()
-            guard retries < maxRetries, call.isRepeatable, left.map({ $0 > .zero }) ?? true,
-                let wait = wait(after: outcome, of: call, retries, left),
-                call.budget.remaining.map({ wait < $0 }) ?? true,
-                !Task.isCancelled, budget?.take() ?? true
+            if case .success(let response) = outcome, !statuses.contains(response.status) {
+                return response
+            }
+            let attempt = RetryRules.Attempt(
+                method: call.request.method, hasIdempotencyKey: call.request.headers.hasAny(["Idempotency-Key"]),
+                isRepeatable: call.isRepeatable, result: outcome.map { .init(status: $0.status, headers: $0.headers) },
+                retries: retries,
+                elapsed: time.now() - begin, left: call.budget.remaining, epochSeconds: time.epochSeconds())
+            guard let wait = rules.delay(after: attempt, random: random), !Task.isCancelled, budget?.take() ?? true
             else { return try outcome.get() }
-            if case .success(let reply) = outcome {
-                reply.discard()
+            if case .success(let response) = outcome {
+                response.discard()
             }
             retries += 1
             if outcome.isFailure, let reachability,
@@ -86,71 +104,68 @@ public struct Retry: PromptInterceptor {
         }
     }
 
-    /// Waits for a route; without one in time, the next attempt reports the error.
+    /// Waits for a route, at most for ``maxPathDelay``. If there is still none, the next attempt fails with the error.
     private func waitForPath(_ reachability: Reachability, in call: Call) async throws(NetError) {
-        call.watch?.tell(.waiting(maxPathDelay, .connectivity), of: call.request)
+        call.watch?.report(.waiting(maxPathDelay, .connectivity), of: call.request)
         do throws(NetError) {
             try await reachability.wait(for: maxPathDelay, time: time) { $0.status != .notReachable }
         } catch  where error.code == .totalTimedOut {}
     }
 
-    /// Returns the delay before the next attempt, or `nil` if there is none.
-    private func wait(
-        after outcome: Result<Answer, NetError>, of call: Call, _ retries: Int, _ left: Duration?
-    ) -> Duration? {
-        switch outcome {
-        case .success(let reply):
-            guard statuses.contains(reply.status), mayRepeat(call.request) else { return nil }
-            let asked = RetryAfter.wait(reply.headers, epochSeconds: time.epochSeconds())
-            guard let asked else { return delay(before: retries) }
-            return asked <= min(maxServerDelay, left ?? maxServerDelay) ? asked : nil
-        case .failure(let error):
-            return mayHelp(after: error, of: call.request) ? delay(before: retries) : nil
-        }
-    }
-
-    /// Returns the delay before a retry, given the number of earlier ones.
-    func delay(before retries: Int) -> Duration {
-        // 2 to the 40th exceeds every limit, and would overflow some Durations.
-        let factor = 1 << min(max(0, retries), 40)
-        let doubled = baseDelay > maxDelay / factor ? maxDelay : baseDelay * factor
-        return hasJitter ? doubled * min(1, max(0, random())) : doubled
-    }
-
-    private func mayRepeat(_ request: Request<Bytes>) -> Bool {
-        retriesAnyMethod || request.method.isIdempotent || request.headers["Idempotency-Key"] != nil
-    }
-
-    private func mayHelp(after error: NetError, of request: Request<Bytes>) -> Bool {
-        if error.neverReachedTheServer || error.metAnOldConnectionsEnd {
-            return true
-        }
-        let isOurs = [1...39, 150...199].contains { $0.contains(error.code.rawValue) }
-        return (error.isRetryable || (retriesAnyError && !isOurs)) && mayRepeat(request)
-    }
-}
-
-extension NetError {
-    // After a redirect the first server has acted on the request.
-    private var isOfFirstHop: Bool { metrics.count <= 1 && response == nil }
-
-    /// Whether nothing of the request was sent.
-    var neverReachedTheServer: Bool {
-        let codes: [Code] = [.resolve, .connect, .refused, .unreachable, .connectTimedOut, .slotTimedOut]
-        return codes.contains(code) && isOfFirstHop
-    }
-
-    /// Whether the server closed an idle connection before responding. This excludes a connection that was opened for
-    /// this request: there the server may have acted on it before closing.
-    var metAnOldConnectionsEnd: Bool {
-        let codes: [Code] = [.emptyReply, .reset, .send, .receive]
-        guard codes.contains(code), isOfFirstHop, let hop = metrics.last else { return false }
-        return hop.isReused && hop.firstByte == nil
+    private var rules: RetryRules {
+        RetryRules(
+            maxRetries: maxRetries, baseDelay: baseDelay, maxDelay: maxDelay, maxServerDelay: maxServerDelay,
+            maxElapsed: maxElapsed, retriesAnyMethod: retriesAnyMethod, retriesAnyError: retriesAnyError,
+            hasJitter: hasJitter)
     }
 }
 
 extension Result {
     fileprivate var isFailure: Bool {
         if case .failure = self { true } else { false }
+    }
+}
+
+/// Whether and how a request is sent again after a temporary failure.
+public enum RetryPolicy: Sendable {
+    /// The request is sent once.
+    case never
+    /// The request is sent again at most this many times. The other settings are those of the agent's ``Retry``, or the
+    /// defaults of ``Retry`` if the agent has none.
+    case upTo(Int)
+    /// The request is sent again as this ``Retry`` describes.
+    case custom(Retry)
+
+    /// Returns the settings of a call.
+    ///
+    /// - Parameter configured: the interceptor of the agent; `nil` if it has none.
+    func settings(over configured: Retry?) -> Retry? {
+        switch self {
+        case .never: return nil
+        case .upTo(let count):
+            var settings = configured ?? Retry()
+            settings.maxRetries = count
+            return settings
+        case .custom(let settings): return settings
+        }
+    }
+}
+
+private enum RetryPolicyOption: RequestOption {
+    static let defaultValue = RetryPolicy?.none
+}
+
+extension Request {
+    /// Whether and how the request is sent again after a temporary failure. If `nil`, the policy of the service applies,
+    /// or else the agent's ``Retry`` interceptor. Without one, the request is sent once.
+    public var retries: RetryPolicy? {
+        get { hasOptions ? self[RetryPolicyOption.self] : nil }
+        set { self[RetryPolicyOption.self] = newValue }
+    }
+
+    /// The policy of the request or its service.
+    var retryPolicy: RetryPolicy? {
+        guard hasOptions else { return nil }
+        return retries ?? service?.configuration.retries
     }
 }

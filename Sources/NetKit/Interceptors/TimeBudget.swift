@@ -1,148 +1,161 @@
-/// The time that a whole call may take (``Limits/total``), from its start to its end.
+/// The time limit of a whole call (``Limits/total``), from its start to its end.
 ///
-/// The library's own waits end with the budget. App code may ignore the cancellation of its task, so it runs in a race
-/// with the budget: see ``race(_:_:atLeast:isolation:_:)``.
+/// Waits of the library end when the time is over. Code of the app may ignore the cancellation of its task. Therefore
+/// calls that run such code are raced against the time limit: see ``race(_:_:atLeast:isolation:_:)``.
 struct TimeBudget: Sendable {
     private let total: Duration?
-    private let begun = ContinuousClock.now
+    private let started = ContinuousClock.now
     private let timer: DeadlineTimer?
-    /// What a raced call is doing; nil outside of a race.
-    private var steps: CallSteps?
+    /// The current activities of a raced call; `nil` if the call is not raced.
+    private var activities: CallActivities?
 
     /// - Parameters:
-    ///   - total: `nil` is no limit.
-    ///   - timer: the agent's timer; if `nil`, one is created when it is needed.
+    ///   - total: the time limit, which begins now. If `nil`, there is none.
+    ///   - timer: the agent's timer. If `nil`, a timer is created when it is needed.
     init(_ total: Duration?, timer: DeadlineTimer? = nil) {
         self.total = total
         self.timer = timer
     }
 
-    /// The remaining time, zero or negative after its end; `nil` is no limit.
-    var remaining: Duration? { total.map { $0 - (ContinuousClock.now - begun) } }
+    /// The remaining time, which is zero or negative after the end. `nil` if there is no limit.
+    var remaining: Duration? { total.map { $0 - (ContinuousClock.now - started) } }
 
-    /// Returns the remaining time for the next step.
-    func left(behind what: String) throws(NetError) -> Duration? {
-        guard let left = remaining else { return nil }
-        guard left > .zero else { throw timedOut(what) }
-        return left
+    /// Returns the remaining time, or `nil` if there is no limit. Throws ``NetError/Code/totalTimedOut`` if the time is
+    /// over.
+    ///
+    /// - Parameter activity: the activity that the error names.
+    func remaining(for activity: String) throws(NetError) -> Duration? {
+        guard let timeLeft = remaining else { return nil }
+        guard timeLeft > .zero else { throw timedOut(activity) }
+        return timeLeft
     }
 
     /// Returns the request with the remaining time as its total limit.
     ///
-    /// - Parameter isExact: `false` keeps the limit while less than a thousandth of it has passed.
+    /// - Parameter isExact: if false, the request is returned unchanged while less than a thousandth of the time has
+    ///   passed.
     func bounding(_ request: Request<Bytes>, isExact: Bool = false) throws(NetError) -> Request<Bytes> {
-        guard let total, let left = remaining else { return request }
-        guard left > .zero else {
-            throw timedOut("what came before the transfer from \(request.url.origin ?? "the server")")
+        guard let total, let timeLeft = remaining else { return request }
+        guard timeLeft > .zero else {
+            throw timedOut("the time before the transfer from \(request.url.origin ?? "the server")")
         }
-        let most = request.limits.map { $0.total } ?? total
-        guard left < most ?? total + .seconds(1), isExact || left < total - total / 1000 else { return request }
+        let limit = request.content.limitsStorage.map { $0.value.total } ?? total
+        guard timeLeft < limit ?? total + .seconds(1), isExact || timeLeft < total - total / 1000 else {
+            return request
+        }
         var bounded = request
-        var limits = request.limits ?? Limits()
-        limits.total = left
-        bounded.limits = limits
+        bounded.limits.total = timeLeft
         return bounded
     }
 
-    /// Returns the result of a closure of the app. If the time ends first, its task is cancelled and the call ends.
-    func answer<Answer: Sendable>(
-        of who: String, isolation: isolated (any Actor)? = #isolation,
-        _ ask: @escaping @Sendable () async throws -> Answer
-    ) async throws -> Answer {
-        _ = try left(behind: who)
-        let answer: Result<Answer, any Error>
-        if let steps {
-            let step = steps.begin(who)
-            defer { step() }
-            answer = await Self.result(of: ask)
+    /// Runs a closure of the app and returns its result. If the time ends first, the closure's task is cancelled, and
+    /// the call ends.
+    ///
+    /// - Parameter activity: the name of the closure for errors.
+    func run<Output: Sendable>(
+        _ activity: String, isolation: isolated (any Actor)? = #isolation,
+        _ operation: @escaping @Sendable () async throws -> Output
+    ) async throws -> Output {
+        _ = try remaining(for: activity)
+        let outcome: Result<Output, any Error>
+        if let activities {
+            let end = activities.begin(activity)
+            defer { end() }
+            outcome = await Self.result(of: operation)
         } else {
-            answer = try await race(who, isolation: isolation) { _ async throws(NetError) in await Self.result(of: ask)
+            outcome = try await race(activity, isolation: isolation) { _ async throws(NetError) in
+                await Self.result(of: operation)
             }
         }
-        try Task.checkCancellation()  // Its cancellation may be the reason for the answer.
-        return try answer.get()
+        try Task.checkCancellation()  // The closure may have returned early because its task was cancelled.
+        return try outcome.get()
     }
 
-    private static func result<Answer>(of ask: @Sendable () async throws -> Answer) async -> Result<Answer, any Error> {
+    private static func result<Output>(of operation: @Sendable () async throws -> Output) async -> Result<
+        Output, any Error
+    > {
         do {
-            return .success(try await ask())
+            return .success(try await operation())
         } catch {
             return .failure(error)
         }
     }
 
-    /// Waits for a value that another task brings, as long as the time lasts.
-    func value<Value: Sendable>(of promise: Promise<Value>, _ what: String) async throws(NetError) -> Value {
-        guard let left = try left(behind: what) else { return try await promise.value() }
-        if let steps {
-            // The race ends the wait, and says what it was.
-            let step = steps.begin(what)
-            defer { step() }
+    /// Waits for a value of another task until the time ends.
+    func value<Value: Sendable>(of promise: Promise<Value>, _ activity: String) async throws(NetError) -> Value {
+        guard let timeLeft = try remaining(for: activity) else { return try await promise.value() }
+        if let activities {
+            // The race ends the wait by cancelling its task, and the error names this activity.
+            let end = activities.begin(activity)
+            defer { end() }
             return try await promise.value()
         }
-        return try await promise.value(within: left, by: timer ?? DeadlineTimer(), else: timedOut(what))
+        return try await promise.value(within: timeLeft, by: timer ?? DeadlineTimer(), else: timedOut(activity))
     }
 
-    /// Whether the call runs on a task of its own.
-    var isRaced: Bool { steps != nil }
+    /// Whether the call is raced against the time limit, in a separate task.
+    var isRaced: Bool { activities != nil }
 
-    /// Names the wait that begins; the returned closure ends it.
-    func begin(_ what: String) -> (@Sendable () -> Void)? { steps?.begin(what) }
+    /// Records the start of an activity. The returned closure records its end.
+    func begin(_ activity: String) -> (@Sendable () -> Void)? { activities?.begin(activity) }
 
-    /// Marks a transfer, which has limits of its own.
-    func transfer<Reply>(
-        isolation: isolated (any Actor)? = #isolation, _ work: () async throws(NetError) -> Reply
-    ) async throws(NetError) -> Reply {
-        steps?.transferBegins()
-        defer { steps?.transferEnds() }
+    /// Runs a transfer and records that one is in flight. A transfer applies the time limit itself.
+    func transfer<Output>(
+        isolation: isolated (any Actor)? = #isolation, _ work: () async throws(NetError) -> Output
+    ) async throws(NetError) -> Output {
+        activities?.transferBegins()
+        defer { activities?.transferEnds() }
         return try await work()
     }
 
-    func timedOut(_ what: String) -> NetError {
-        NetError(.totalTimedOut, "\(what) took longer than the call's \(total ?? .zero) (limits.total)")
+    func timedOut(_ activity: String) -> NetError {
+        NetError(.totalTimedOut, "\(activity) exceeded the total time limit of \(total ?? .zero) (limits.total)")
     }
 }
 
 extension TimeBudget {
-    // Longer than a transfer takes to end by itself once its own limit, or a cancellation, is due.
+    // The time in which a transfer should have ended after its own time limit or its cancellation.
     static let grace = Duration.milliseconds(250)
-    // A download records first what it leaves behind.
+    // A download takes longer to end, because it writes a checkpoint first.
     private static let savingGrace = Duration.seconds(5)
 
-    /// Does work that app code is a part of on a task of its own, on the caller's actor. Returns when the work or the time
-    /// ends, whichever comes first.
+    /// Runs work that includes code of the app, in a separate task on the caller's actor. Returns when the work ends or
+    /// when the time is over, whichever comes first.
     ///
-    /// The task has the caller's task-local values and priority. Work that ignores its cancellation is abandoned: it
-    /// continues, and its outcome is dropped. A cancelled call ends with its transfer, or a moment later where something
-    /// else ignores the cancellation.
+    /// The task has the caller's task-local values and priority. If the time is over and the work ignores the
+    /// cancellation of its task, the work continues and its outcome is dropped. If the caller is cancelled, this
+    /// function returns when the transfer has ended. If other work ignores the cancellation, it returns after
+    /// ``grace``.
     ///
-    /// - Parameter least: the time that the work has when less is left.
+    /// - Parameters:
+    ///   - activity: the name of the work for errors.
+    ///   - minimum: the time for the work if less time remains.
     func race<Value: Sendable>(
-        _ what: String, _ kind: Call.Kind = .send, atLeast least: Duration? = nil,
+        _ activity: String, _ kind: Call.Kind = .send, atLeast minimum: Duration? = nil,
         isolation: isolated (any Actor)? = #isolation,
         _ work: @escaping @Sendable (TimeBudget) async throws(NetError) -> Value
     ) async throws(NetError) -> Value {
-        let left = if let least { remaining.map { max($0, least) } } else { try left(behind: what) }
-        let race = Race<Value>(timer: timer ?? DeadlineTimer(), what: what)
-        let budget = raced(race.steps)
+        let timeLeft = if let minimum { remaining.map { max($0, minimum) } } else { try remaining(for: activity) }
+        let race = Race<Value>(timer: timer ?? DeadlineTimer(), activity: activity)
+        let budget = raced(race.activities)
         let task = Task {
-            _ = isolation  // The task stays with the actor that it names.
-            _ = await race.begun.outcome()
+            _ = isolation  // Capturing the actor makes the task run on it.
+            _ = await race.mayStart.outcome()
             do throws(NetError) {
                 race.end(.success(try await work(budget)))
             } catch {
                 race.end(.failure(error))
             }
         }
-        if let left {
-            race.limit(task, self, left, kind == .save ? Self.savingGrace : Self.grace)
+        if let timeLeft {
+            race.limit(task, self, timeLeft, kind == .save ? Self.savingGrace : Self.grace)
         }
         let outcome = await cancelling({
             task.cancel()
             race.abandon(after: Self.grace, tries: Int(Self.savingGrace / Self.grace))
         }) {
-            // The work begins behind the handler, so that it sees every cancellation of its caller without delay.
-            race.begun.fulfil(.success(()))
+            // The work starts only after the cancellation handler is installed, so that no cancellation is missed.
+            race.mayStart.fulfil(.success(()))
             return await race.promise.outcome()
         }
         race.stop()
@@ -151,40 +164,40 @@ extension TimeBudget {
 }
 
 extension TimeBudget {
-    private func raced(_ steps: CallSteps) -> TimeBudget {
+    private func raced(_ activities: CallActivities) -> TimeBudget {
         var budget = self
-        budget.steps = steps
+        budget.activities = activities
         return budget
     }
 }
 
-/// The outcome of work that is limited in time.
+/// Work that is raced against a time limit.
 private final class Race<Value: Sendable>: Sendable {
-    let begun = Promise<Void>()
+    let mayStart = Promise<Void>()
     let promise = Promise<Value>()
-    let steps = CallSteps()
+    let activities = CallActivities()
     private let timer: DeadlineTimer
-    private let what: String
-    private let alarm = Lock<UInt64?>(nil)
+    private let activity: String
+    private let timerNumber = Lock<UInt64?>(nil)
 
-    init(timer: DeadlineTimer, what: String) {
+    init(timer: DeadlineTimer, activity: String) {
         self.timer = timer
-        self.what = what
+        self.activity = activity
     }
 
-    /// The work has ended. What comes after the time is over is a timeout.
+    /// Ends the race with the outcome of the work. If the time is over already, the outcome is a timeout.
     func end(_ outcome: Result<Value, NetError>) {
         if case .failure(let error) = outcome, error.code == .totalTimedOut {
             return promise.fulfil(outcome)
         }
-        promise.fulfil(steps.end.map { .failure($0) } ?? outcome)
+        promise.fulfil(activities.end.map { .failure($0) } ?? outcome)
     }
 
-    /// Cancels the task when the time is over.
-    func limit(_ task: Task<Void, Never>, _ budget: TimeBudget, _ left: Duration, _ grace: Duration) {
-        set(after: left) { [self] in
-            // The transfer has the same limit, and its error says more.
-            if steps.isInTransfer {
+    /// Cancels the work's task when the time is over.
+    func limit(_ task: Task<Void, Never>, _ budget: TimeBudget, _ timeLeft: Duration, _ grace: Duration) {
+        set(after: timeLeft) { [self] in
+            // A transfer has the same limit, and its own error contains more details.
+            if activities.isInTransfer {
                 set(after: grace) { [self] in timeOut(task, budget) }
             } else {
                 timeOut(task, budget)
@@ -193,17 +206,20 @@ private final class Race<Value: Sendable>: Sendable {
     }
 
     private func timeOut(_ task: Task<Void, Never>, _ budget: TimeBudget) {
-        let error = budget.timedOut(steps.current ?? what)
-        steps.end(with: error)
+        let error = budget.timedOut(activities.current ?? activity)
+        activities.end(with: error)
         task.cancel()
-        // A moment for code that honours its cancellation.
+        // Code that respects its cancellation gets this time to end.
         set(after: .milliseconds(100)) { [self] in promise.fulfil(.failure(error)) }
     }
 
-    /// Ends a cancelled call whose work continues. A transfer ends by itself.
+    /// Ends the race of a cancelled call whose work continues after `grace`. While a transfer is in flight, waits
+    /// longer, because the transfer ends by itself.
+    ///
+    /// - Parameter tries: how many times to wait for a transfer.
     func abandon(after grace: Duration, tries: Int) {
         _ = timer.add(after: grace) { [self] in
-            if tries > 0, steps.isInTransfer, !promise.isFulfilled {
+            if tries > 0, activities.isInTransfer, !promise.isFulfilled {
                 abandon(after: grace, tries: tries - 1)
             } else {
                 promise.fulfil(.failure(NetError(.cancelled, "the task was cancelled")))
@@ -211,21 +227,21 @@ private final class Race<Value: Sendable>: Sendable {
         }
     }
 
-    private func set(after time: Duration, _ ring: @escaping @Sendable () -> Void) {
+    private func set(after time: Duration, _ action: @escaping @Sendable () -> Void) {
         guard !promise.isFulfilled else { return }
-        let number = timer.add(after: time, ring)
-        alarm.withLock { $0 = number }
+        let number = timer.add(after: time, action)
+        timerNumber.withLock { $0 = number }
     }
 
     func stop() {
-        if let number = alarm.withLock({ $0 }) {
+        if let number = timerNumber.withLock({ $0 }) {
             timer.remove(number)
         }
     }
 }
 
-/// What a raced call is doing at the moment.
-private final class CallSteps: Sendable {
+/// The current activities of a raced call: transfers, waits, and closures of the app.
+private final class CallActivities: Sendable {
     private struct State: Sendable {
         var transfers = 0
         var names: [(UInt64, String)] = []
@@ -235,20 +251,20 @@ private final class CallSteps: Sendable {
 
     private let state = Lock(State())
 
-    /// What the call ends with, once its time is over.
+    /// The error of the call, after its time is over; otherwise `nil`.
     var end: NetError? { state.withLock { $0.end } }
 
     func end(with error: NetError) {
         state.withLock { $0.end = error }
     }
 
-    /// Whether a transfer, which has limits of its own, is under way, and no app code that it waits for.
+    /// Whether a transfer is in flight that does not wait for code of the app.
     var isInTransfer: Bool { state.withLock { $0.transfers > 0 && $0.names.isEmpty } }
 
-    /// The wait or the app code that the call waits for.
+    /// The name of the activity that began last.
     var current: String? { state.withLock { $0.names.last?.1 } }
 
-    /// Names a wait that begins; the returned closure ends it.
+    /// Records the start of an activity. The returned closure records its end.
     func begin(_ name: String) -> @Sendable () -> Void {
         let number = state.withLock { state in
             state.last += 1
@@ -269,9 +285,10 @@ private final class CallSteps: Sendable {
     }
 }
 
-/// An interceptor of the library that holds no call beyond its ``TimeBudget``.
+/// An interceptor that never delays a call beyond the call's time limit. All interceptors that conform belong to the
+/// library. Other interceptors may ignore cancellation, so calls through them are raced (``TimeBudget``).
 protocol PromptInterceptor: Interceptor {
-    /// False where app code of its own may hold the call.
+    /// Whether this value never delays a call beyond its time limit. False if it runs code of the app that may do so.
     var isPrompt: Bool { get }
 }
 
@@ -280,25 +297,21 @@ extension PromptInterceptor {
 }
 
 extension [any Interceptor] {
-    /// Whether none of them can hold a call beyond its time.
+    /// Whether none of the interceptors can delay a call beyond its time limit.
     var arePrompt: Bool { allSatisfy { ($0 as? any PromptInterceptor)?.isPrompt ?? false } }
 }
 
-private enum BudgetNote: RequestNote {
-    static let standard: TimeBudget? = nil
-}
-
 extension Request {
-    /// The time that has begun to run before the call is made; nil begins with the call.
+    /// A time limit that began before the call. If `nil`, the time begins with the call.
     var budget: TimeBudget? {
-        get { hasNotes ? self[BudgetNote.self] : nil }
-        set { self[BudgetNote.self] = newValue }
+        get { callSettings?.value.budget }
+        set { settings.budget = newValue }
     }
 
-    /// Takes the budget out, so that it belongs to one call alone.
+    /// Removes the budget from the request and returns it, so that only one call uses it.
     mutating func takeBudget() -> TimeBudget? {
         guard let budget else { return nil }
-        drop(BudgetNote.self)
+        settings.budget = nil
         return budget
     }
 }

@@ -4,13 +4,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The clocks and the sleep function of interceptors and observers: the system's, or virtual time in tests.
+/// The clocks and the sleep function that interceptors and observers use. Tests can replace them by virtual time.
 public struct TimeSource: Sendable {
-    /// The monotonic time since an arbitrary moment.
+    /// Returns the monotonic time since an arbitrary moment.
     public var now: @Sendable () -> Duration
-    /// Seconds since 1 January 1970, UTC.
+    /// Returns the seconds since 1 January 1970, UTC.
     public var epochSeconds: @Sendable () -> Double
-    /// Sleeps. Throws if the task is cancelled.
+    /// Sleeps for this time. Throws if the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
 
     /// Creates a source from closures.
@@ -23,8 +23,8 @@ public struct TimeSource: Sendable {
         self.sleep = sleep
     }
 
-    // Longer than any real wait. A clock cannot add much more to its time, and Dispatch never fires beyond 2^63
-    // nanoseconds.
+    // Longer than any real wait. A clock's time would overflow with a much longer one, and Dispatch timers beyond 2^63
+    // nanoseconds never fire.
     private static let longestSleep = Duration.seconds(1 << 31)
 
     /// The system's clocks.
@@ -36,36 +36,112 @@ public struct TimeSource: Sendable {
             sleep: { try await clock.sleep(for: min($0, longestSleep)) })
     }
 
-    /// Returns the time until a moment in seconds since 1970, or zero after it. It is capped, because a file may
-    /// contain any number.
+    /// Returns the time until a moment in seconds since 1970, or zero if it has passed. The result is capped, because
+    /// the moment may come from a file and be any number.
     func left(until moment: Double) -> Duration {
         .seconds(min(max(0, moment - epochSeconds()), 1e10))
     }
 
-    /// Sleeps, and notifies the call's observers. Throws ``NetError/Code/totalTimedOut`` if the call's time ends first.
-    func wait(
+    /// Notifies the call's observers and sleeps. Throws ``NetError/Code/totalTimedOut`` if the call's time ends first.
+    package func wait(
         _ time: Duration, for reason: Event.WaitReason, in call: Call
     ) async throws(NetError) {
-        let what =
+        let activity =
             switch reason {
-            case .retry: "the wait before the next try"
-            case .rateLimit: "the wait for the rate limit"
-            case .connectivity: "the wait for the network"
+            case .retry: "waiting before the next attempt"
+            case .rateLimit: "waiting for the rate limit"
+            case .connectivity: "waiting for the network"
             }
-        let left = try call.budget.left(behind: what) ?? time
-        call.watch?.tell(.waiting(time, reason), of: call.request)
-        let step = call.budget.begin(what)
-        defer { step?() }
+        let timeLeft = try call.budget.remaining(for: activity) ?? time
+        call.watch?.report(.waiting(time, reason), of: call.request)
+        let endActivity = call.budget.begin(activity)
+        defer { endActivity?() }
         do {
             try Task.checkCancellation()
-            try await sleep(min(time, left))
+            try await sleep(min(time, timeLeft))
             try Task.checkCancellation()
-            if left < time {
-                throw call.budget.timedOut(what)
+            if timeLeft < time {
+                throw call.budget.timedOut(activity)
             }
         } catch {
             throw error as? NetError
                 ?? NetError(.cancelled, "the task was cancelled while it waited", underlying: error)
         }
+    }
+}
+
+/// Calls closures after a time. All calls of an agent share one sleeping task.
+///
+/// `Task.sleep` keeps its memory until its time is over, even if it is cancelled. If each call had a sleeping task, its
+/// memory would be kept for ``Limits/total`` after the end of the call. Thread-safe.
+final class DeadlineTimer: Sendable {
+    typealias Moment = ContinuousClock.Instant
+
+    private struct State: Sendable {
+        var entries: [UInt64: (due: Moment, action: @Sendable () -> Void)] = [:]
+        var last: UInt64 = 0
+        /// The time at which the sleeping task wakes up; `nil` if no task sleeps.
+        var wake: Moment?
+        var sleepingTask: Task<Void, Never>?
+        /// Distinguishes the current sleeping task from earlier ones.
+        var generation: UInt64 = 0
+    }
+
+    // Bounds how long a cancelled sleep keeps its memory.
+    private static let longestSleep = Duration.seconds(2)
+
+    private let clock = ContinuousClock()
+    private let state = Lock(State())
+
+    /// Calls a closure once after a time, from the timer's task. The closure must not block. Returns a number for
+    /// ``remove(_:)``.
+    func add(after time: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {
+        let now = clock.now
+        let due = now + min(time, .seconds(1 << 31))
+        return state.withLock { state in
+            state.last += 1
+            state.entries[state.last] = (due, action)
+            if state.wake.map({ due < $0 }) ?? true {
+                sleep(until: min(due, now + Self.longestSleep), &state)
+            }
+            return state.last
+        }
+    }
+
+    func remove(_ number: UInt64) {
+        state.withLock { _ = $0.entries.removeValue(forKey: number) }
+    }
+
+    private func sleep(until wake: Moment, _ state: inout State) {
+        state.generation += 1
+        state.wake = wake
+        state.sleepingTask?.cancel()
+        // Detached, because it may live longer than the call that starts it.
+        state.sleepingTask = Task.detached { [self, clock, generation = state.generation] in
+            var next: Moment? = wake
+            while let moment = next {
+                guard (try? await clock.sleep(until: moment)) != nil else { return }
+                next = callDueActions(generation)
+            }
+        }
+    }
+
+    /// Calls the closures whose time is over. Returns the next time to wake up, or `nil` if the task should end.
+    private func callDueActions(_ generation: UInt64) -> Moment? {
+        let now = clock.now
+        let (due, next) = state.withLock { state -> ([@Sendable () -> Void], Moment?) in
+            guard state.generation == generation else { return ([], nil) }
+            let due = state.entries.filter { $0.value.due <= now }
+            for number in due.keys {
+                state.entries[number] = nil
+            }
+            state.wake = state.entries.values.map(\.due).min().map { min($0, now + Self.longestSleep) }
+            if state.wake == nil {
+                state.sleepingTask = nil
+            }
+            return (due.values.map(\.action), state.wake)
+        }
+        due.forEach { $0() }
+        return next
     }
 }

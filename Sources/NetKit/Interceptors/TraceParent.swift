@@ -1,10 +1,10 @@
-/// A position in a trace (W3C Trace Context, level 1): trace, span, and whether it is recorded.
+/// The position of a request in a trace (W3C Trace Context, level 1): its trace, its span, and whether it is recorded.
 public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
-    /// 32 lower-case hex digits, not all of them 0.
+    /// The trace's identifier: 32 lower-case hex digits, not all of them 0.
     public let traceID: String
-    /// 16 lower-case hex digits, not all of them 0.
+    /// The span's identifier: 16 lower-case hex digits, not all of them 0.
     public let spanID: String
-    /// Whether the caller may have recorded it.
+    /// Whether the sender may have recorded the span.
     public let isSampled: Bool
 
     /// Creates the first span of a new trace.
@@ -18,7 +18,8 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
         self.isSampled = isSampled
     }
 
-    /// Reads a `traceparent` field; `nil` if it is invalid. Unknown parts of later versions are ignored.
+    /// Parses the value of a `traceparent` field. Returns `nil` if it is invalid. Unknown parts of later versions are
+    /// ignored.
     public init?(_ field: String) {
         let parts = field.trimmingBlanks.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard parts.count >= 4, Self.isHex(parts[0], 2), parts[0] != "ff", parts[0] != "00" || parts.count == 4,
@@ -31,12 +32,12 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
         isSampled = flags & 1 == 1
     }
 
-    /// Returns another span of the same trace.
+    /// Returns a new span of the same trace.
     public func child() -> TraceParent {
         TraceParent(traceID: traceID, isSampled: isSampled)
     }
 
-    /// The field's value.
+    /// The value of the `traceparent` field.
     public var description: String { "00-\(traceID)-\(spanID)-0\(isSampled ? 1 : 0)" }
 
     private static func isHex(_ text: String, _ count: Int) -> Bool {
@@ -55,10 +56,11 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Adds the trace of a request for servers (`traceparent`).
+/// Adds a `traceparent` field to requests, so that servers can trace them.
 ///
-/// A valid field of the request is kept. Otherwise the request becomes a child span of the current one, or the first
-/// span of a new trace. Behind ``Retry`` each attempt is a span of its own.
+/// If the request has a valid field already, it is not changed. Otherwise the request becomes a child span of the
+/// current span, or the first span of a new trace. If the interceptor comes after ``Retry``, each attempt is a separate
+/// span.
 public struct Tracing: OriginBoundInterceptor, PromptInterceptor {
     private let parent: @Sendable () -> TraceParent?
     private let isSampled: Bool
@@ -67,20 +69,21 @@ public struct Tracing: OriginBoundInterceptor, PromptInterceptor {
     ///
     /// - Parameters:
     ///   - isSampled: whether new traces are recorded.
-    ///   - parent: returns the current span, for example from a task-local value; `nil` starts a new trace.
+    ///   - parent: returns the current span, for example from a task-local value. If it returns `nil`, a new trace
+    ///     begins.
     public init(isSampled: Bool = true, parent: @escaping @Sendable () -> TraceParent? = { nil }) {
         self.isSampled = isSampled
         self.parent = parent
     }
 
-    /// Adds the field.
-    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+    /// Adds the field and continues with the call.
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
         if call.request.headers["traceparent"].flatMap(TraceParent.init) != nil {
             return try await next(call)
         }
         var call = call
         if call.request.headers["traceparent"] != nil {
-            // The state of an unreadable field is dropped with it (3.3).
+            // tracestate must not be sent without the traceparent field that it belongs to (3.3).
             call.request.headers["tracestate"] = nil
         }
         let span = parent()?.child() ?? TraceParent(isSampled: isSampled)

@@ -1,11 +1,11 @@
-/// A JSON text as a tree. Numbers keep all their digits, and members keep their order.
+/// A JSON value as a tree. Numbers keep all their digits, and members keep their order.
 ///
 ///     let value = try await agent.send(Request<JSONValue>("cities")).value
 ///     let name = value[0]?["name"]?.string
 ///     let exact = value[0]?["id"]?.number?.text
 ///
-/// A name that occurs twice in an object has two members; a lookup returns the last, as browsers do. A parsed tree is
-/// at most 512 levels deep. Thread-safe.
+/// If a name occurs twice in an object, the object has two members with that name. A lookup returns the last one, as
+/// browsers do. A parsed tree has at most 512 levels. Thread-safe.
 public indirect enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
@@ -15,9 +15,9 @@ public indirect enum JSONValue: Sendable, Hashable {
     case number(JSONNumber)
     /// A string.
     case string(String)
-    /// Values in order.
+    /// An array of values.
     case array([JSONValue])
-    /// Named values in order.
+    /// An object: named values in order.
     case object([Member])
 
     /// A named value.
@@ -35,16 +35,16 @@ public indirect enum JSONValue: Sendable, Hashable {
     }
 }
 
-// Strings compare byte by byte (RFC 8259, 8.3), while Swift treats both Unicode forms of "é" as equal.
+// Strings are compared byte by byte (RFC 8259, 8.3). Swift's == treats the two Unicode forms of "é" as equal.
 extension JSONValue.Member {
-    /// Whether names and values are equal.
+    /// Returns true if names and values are equal.
     public static func == (left: Self, right: Self) -> Bool {
         left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value
     }
 }
 
 extension JSONValue {
-    /// Whether the values are equal, with their members in the same order and their numbers written identically.
+    /// Returns true if the values are equal. Members must have the same order, and numbers the same text.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -59,7 +59,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// Whether it is null.
+    /// Whether the value is null.
     public var isNull: Bool {
         if case .null = self { true } else { false }
     }
@@ -89,19 +89,20 @@ extension JSONValue {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The last member of this name; names compare byte by byte. `nil` if there is none, or if this is not an object.
+    /// The value of the last member with this name. Names are compared byte by byte. `nil` if there is no such member,
+    /// or if this value is not an object.
     public subscript(name: String) -> JSONValue? {
         members?.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
-    /// An element of an array. `nil` if the index is out of range, or if this is not an array.
+    /// An element of an array. `nil` if the index is out of range, or if this value is not an array.
     public subscript(index: Int) -> JSONValue? {
         guard let elements, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
 
-    /// The value without null members and elements. Containers that become empty are kept, and so is a top-level null.
-    /// Of several members of a name only the last is kept.
+    /// The value without members and elements that are null, at any depth. Arrays and objects that become empty are
+    /// kept, and so is a top-level null. Of several members with the same name, only the last one is kept.
     public var removingNulls: JSONValue {
         switch self {
         case .array(let elements):
@@ -115,7 +116,7 @@ extension JSONValue {
         }
     }
 
-    /// The value with only the last of several members of a name, at any depth.
+    /// The value in which of several members with the same name only the last one is kept, at any depth.
     var withLastMembers: JSONValue {
         switch self {
         case .array(let elements): .array(elements.map(\.withLastMembers))
@@ -135,7 +136,7 @@ extension [JSONValue.Member] {
     }
 }
 
-// No nil literal: for an optional value it could mean either `nil` or null.
+// There is no conformance for nil literals, because in an optional context nil could mean either `nil` or null.
 extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
@@ -168,5 +169,157 @@ extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     /// Creates an object with members in the literal's order.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member(name: $0.0, value: $0.1) })
+    }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// The value as JSON, without white space.
+    public var description: String {
+        String(decoding: utf8, as: UTF8.self)
+    }
+
+    /// The value as JSON in UTF-8, without white space.
+    public var bytes: Bytes { Bytes(utf8) }
+
+    var utf8: [UInt8] {
+        var out: [UInt8] = []
+        write(to: &out)
+        return out
+    }
+
+    private func write(to out: inout [UInt8]) {
+        switch self {
+        case .null: out += "null".utf8
+        case .boolean(let value): out += (value ? "true" : "false").utf8
+        case .number(let number): out += number.text.utf8
+        case .string(let text): Self.write(text, to: &out)
+        case .array(let elements):
+            out.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 {
+                    out.append(UInt8(ascii: ","))
+                }
+                element.write(to: &out)
+            }
+            out.append(UInt8(ascii: "]"))
+        case .object(let members):
+            out.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 {
+                    out.append(UInt8(ascii: ","))
+                }
+                Self.write(member.name, to: &out)
+                out.append(UInt8(ascii: ":"))
+                member.value.write(to: &out)
+            }
+            out.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// Writes a string. Only the characters that must be escaped are escaped (RFC 8259, 7).
+    private static func write(_ text: String, to out: inout [UInt8]) {
+        let hex = Array("0123456789abcdef".utf8)
+        out.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): out += [UInt8(ascii: "\\"), byte]
+            case 0x0A: out += "\\n".utf8
+            case 0x0D: out += "\\r".utf8
+            case 0x09: out += "\\t".utf8
+            case ..<0x20: out += "\\u00".utf8 + [hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+            default: out.append(byte)
+            }
+        }
+        out.append(UInt8(ascii: "\""))
+    }
+}
+
+/// A JSON number with all its digits. Two numbers are equal if their texts are equal: 1 and 1.0 are not equal.
+public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
+    /// The text of the number in the JSON.
+    public let text: String
+
+    /// Creates a number from its text. Returns `nil` if the text is not a JSON number (RFC 8259, 6).
+    public init?(_ text: String) {
+        var remaining = Substring(text).utf8
+        if remaining.first == UInt8(ascii: "-") {
+            remaining = remaining.dropFirst()
+        }
+        let whole = remaining.prefix(while: Self.isDigit)
+        remaining = remaining.dropFirst(whole.count)
+        guard let first = whole.first, first != UInt8(ascii: "0") || whole.count == 1 else { return nil }
+        if remaining.first == UInt8(ascii: ".") {
+            remaining = remaining.dropFirst()
+            guard Self.takeDigits(&remaining) else { return nil }
+        }
+        if remaining.first == UInt8(ascii: "e") || remaining.first == UInt8(ascii: "E") {
+            remaining = remaining.dropFirst()
+            if remaining.first == UInt8(ascii: "-") || remaining.first == UInt8(ascii: "+") {
+                remaining = remaining.dropFirst()
+            }
+            guard Self.takeDigits(&remaining) else { return nil }
+        }
+        guard remaining.isEmpty else { return nil }
+        self.text = text
+    }
+
+    init(checked text: String) {
+        self.text = text
+    }
+
+    /// Creates an integer.
+    public init(_ value: some BinaryInteger) {
+        text = String(value)
+    }
+
+    /// The number as an integer, which also works for texts such as 1.0 and 1e2. `nil` if it has a fraction or exceeds
+    /// the range of `Int`.
+    public var integer: Int? {
+        Int(text) ?? plainDigits.flatMap { Int($0) }
+    }
+
+    /// The number without point and exponent. `nil` if it has a fraction, or more digits than an `Int`.
+    private var plainDigits: String? {
+        let (number, _, exponent) = text.cut(atFirst: "e", "E") ?? (text, "e", "0")
+        let (whole, _, fraction) = number.cut(atFirst: ".") ?? (number, ".", "")
+        let sign = whole.hasPrefix("-") ? "-" : ""
+        let all = Array((whole.dropFirst(sign.utf8.count) + fraction).utf8)
+        guard let first = all.firstIndex(where: { $0 != UInt8(ascii: "0") }) else { return "0" }
+        let last = all.lastIndex { $0 != UInt8(ascii: "0") } ?? first
+        // The number of zeros after the last significant digit; negative for a fraction.
+        guard let exponent = Int32(exponent).map(Int.init) else { return nil }
+        let zeros = exponent - fraction.utf8.count + (all.count - 1 - last)
+        guard zeros >= 0, last - first + zeros < 20 else { return nil }
+        return sign + String(decoding: all[first...last], as: UTF8.self) + String(repeating: "0", count: zeros)
+    }
+
+    /// The nearest `Double`. `nil` if the number exceeds the range of `Double`.
+    public var double: Double? {
+        Double(text).flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    /// The text of the number.
+    public var description: String { text }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func takeDigits(_ remaining: inout Substring.UTF8View) -> Bool {
+        let digits = remaining.prefix(while: isDigit)
+        remaining = remaining.dropFirst(digits.count)
+        return !digits.isEmpty
+    }
+}
+
+extension JSONNumber: ExpressibleByIntegerLiteral {
+    /// Creates an integer.
+    public init(integerLiteral value: Int) {
+        text = String(value)
+    }
+}
+
+extension JSONNumber: ExpressibleByFloatLiteral {
+    /// Creates a number. A non-finite literal becomes 0.
+    public init(floatLiteral value: Double) {
+        text = value.isFinite ? "\(value)" : "0"
     }
 }

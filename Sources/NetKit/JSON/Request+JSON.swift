@@ -1,19 +1,34 @@
-extension Request where Value == JSONValue {
-    /// Creates a request for a JSON body as a tree. Accepts statuses from 200 to 299.
-    public init(
-        _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
-    ) {
-        self.init(url, method: method, parameters: parameters, headers: headers, body: body, decoding: .tree)
-    }
+private enum JSONCodingOption: RequestOption {
+    static let defaultValue = JSONCodingStorage?.none
 }
 
-extension Request where Value == JSONValue? {
-    /// Creates a request for a JSON body as a tree, which is `nil` if the body is empty or blank. Accepts statuses from
-    /// 200 to 299.
-    public init(
-        _ url: String, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:], body: Body? = nil
-    ) {
-        self.init(url, method: method, parameters: parameters, headers: headers, body: body, decoding: .tree)
+extension Request {
+    /// How JSON is written and read for this request. If `nil`, the setting of the service applies, or else that of the
+    /// agent.
+    public var json: JSONCoding? {
+        get { self[JSONCodingOption.self]?.value }
+        set { self[JSONCodingOption.self] = newValue.map { JSONCodingStorage($0) } }
+    }
+
+    /// The same behind one reference.
+    var jsonStorage: JSONCodingStorage? { hasOptions ? self[JSONCodingOption.self] : nil }
+
+    /// The same request without its decoding.
+    var erased: Request<Bytes> {
+        var request = decoded(by: .bytes)
+        if wantsJSON, !request.content.wantsJSON {
+            request.content.wantsJSON = true
+        }
+        return request
+    }
+
+    /// Whether the response is expected to be JSON: `Accept: application/json` is sent then.
+    var wantsJSON: Bool {
+        if storage.value.wantsJSON {
+            return true
+        }
+        guard let types = decoding.types, types.contains("application/json") else { return false }
+        return acceptedTypes.map { MediaTypes.accept("application/json", $0) } ?? true
     }
 }
 
@@ -22,10 +37,10 @@ extension Request {
     ///
     /// - Parameters:
     ///   - shape: the shape of the body.
-    ///   - isLenient: as ``JSONExpectation/isLenient``.
-    ///   - maxMismatches: as ``JSONExpectation/maxMismatches``.
-    ///   - types: as ``acceptedTypes``; `nil` leaves them unchanged.
-    ///   - statuses: as ``acceptedStatuses``; `nil` leaves them unchanged.
+    ///   - isLenient: see ``JSONExpectation/isLenient``.
+    ///   - maxMismatches: see ``JSONExpectation/maxMismatches``.
+    ///   - types: the accepted content types. If `nil`, ``acceptedTypes`` is not changed.
+    ///   - statuses: the accepted statuses. If `nil`, ``acceptedStatuses`` is not changed.
     public func expecting(
         _ shape: JSONShape, isLenient: Bool = false, maxMismatches: Int = 1, types: [String]? = nil,
         statuses: Range<Int>? = nil
@@ -39,19 +54,27 @@ extension Request {
         return request
     }
 
-    /// Returns the request with an expectation that its body must meet. The body is checked while it arrives. The first
-    /// wrong byte ends the transfer with ``NetError/Code/shapeMismatch`` or ``NetError/Code/badJSON``. The error
-    /// contains the positions (``NetError/jsonFaults``), the head, and the body so far.
+    /// Returns the request with a schema that its body must match; see ``expecting(_:)-(JSONExpectation)``.
     ///
-    /// The check applies to bodies with an accepted status and content type. A request that accepts every status
-    /// accepts those from 200 to 299 from now on. A response of another status or type fails with its whole body,
-    /// unchecked. An empty body is not JSON, unless ``JSONExpectation/allowsEmptyBody`` is set.
+    /// If the body does not match, ``JSONFault/keyword`` is the location of the keyword in the schema.
+    public func expecting(schema: JSONSchema) -> Request {
+        expecting(JSONExpectation(schema: schema))
+    }
+
+    /// Returns the request with an expectation that its body must meet.
     ///
-    /// - `save(_:to:)` leaves the file unchanged unless the body passes.
-    /// - An output receives the chunks before the wrong one, and no end.
-    /// - A download can resume an earlier one, so it throws ``NetError/Code/usage``.
-    /// - `stream(_:)` delivers the chunks as they arrive and throws after the wrong one. It accepts every status, so a
-    ///   stream of another status or type is delivered unchecked; check ``ResponseStream/status`` and its headers.
+    /// The body is checked while it arrives. The first wrong byte ends the transfer with
+    /// ``NetError/Code/shapeMismatch`` or ``NetError/Code/badJSON``. The error contains the positions
+    /// (``NetError/jsonFaults``), the response head, and the body so far.
+    ///
+    /// Only bodies with an accepted status and content type are checked. If the request accepted every status, it now
+    /// accepts those from 200 to 299. A response with another status or type fails, and the error contains its whole
+    /// body. An empty body is not JSON, unless ``JSONExpectation/allowsEmptyBody`` is set.
+    ///
+    /// - `download(_:to:)` changes the file only if the whole body meets the expectation.
+    /// - An output receives the chunks before the wrong one, and is not finished.
+    /// - `stream(_:)` delivers the chunks as they arrive, and throws at the wrong one. It accepts every status, and
+    ///   does not check a body with another status or type. Check ``ResponseStream/status`` and its headers.
     public func expecting(_ expectation: JSONExpectation) -> Request {
         var request = self
         request.expectation = expectation
@@ -61,7 +84,7 @@ extension Request {
 }
 
 extension Request {
-    /// Returns whether the request accepts a Content-Type; an empty one is accepted.
+    /// Returns true if the request accepts a Content-Type. An empty one is always accepted.
     public func accepts(contentType: String) -> Bool {
         let types = acceptedTypes ?? (expectation == nil ? decoding.types : MediaTypes.json)
         return types.map { MediaTypes.accept(contentType, $0) } ?? true

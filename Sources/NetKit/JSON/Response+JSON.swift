@@ -1,7 +1,7 @@
 extension Response where Value == Bytes {
-    /// Decodes the body in another way.
+    /// Decodes the body with another decoding.
     ///
-    /// Throws the same errors as `send(_:)` if the body does not match.
+    /// Throws the same errors as `send(_:)` if the body cannot be decoded.
     public func decoded<Other>(by decoding: Decoding<Other>) throws(NetError) -> Other {
         do {
             return try decoding.decode(self)
@@ -10,27 +10,28 @@ extension Response where Value == Bytes {
         }
     }
 
-    /// Throws ``NetError/Code/unacceptableType`` unless the Content-Type is one of these.
+    /// Throws ``NetError/Code/unacceptableType`` if the Content-Type matches none of these types. `nil` accepts all.
     func checkType(_ accepted: [String]?) throws(NetError) {
         if let error = typeError(accepted) {
             throw error
         }
     }
 
-    /// Returns the error for a Content-Type that is none of these, or `nil`.
+    /// Returns the error if the Content-Type matches none of these types, otherwise `nil`.
     func typeError(_ accepted: [String]?) -> NetError? {
         guard let accepted, !MediaTypes.accept(headers["Content-Type"], accepted) else { return nil }
         return NetError(
             .unacceptableType,
-            "the body from \(place) is \"\(headers["Content-Type"] ?? "")\", not \(accepted.joined(separator: ", "))",
+            "the body from \(urlWithoutQuery) is \"\(headers["Content-Type"] ?? "")\", not \(accepted.joined(separator: ", "))",
             response: self)
     }
 
-    /// Returns the error for a body that is not JSON, or ``NetError/Code/badCharset`` if its charset is the reason.
+    /// Returns the error of a body that is not JSON. If its charset is the cause, returns ``NetError/Code/badCharset``
+    /// instead.
     ///
-    /// JSON is UTF-8, and a charset in its Content-Type has no effect (RFC 8259, 8.1 and 11). Some bytes cannot occur
-    /// in JSON, such as letters of ISO-8859-1 or a NUL of UTF-16. Only such a byte is explained by another charset in
-    /// the Content-Type.
+    /// JSON is always UTF-8, and a charset in its Content-Type has no effect (RFC 8259, 8.1 and 11). The charset counts
+    /// as the cause if the Content-Type names another one, and if the fault is a byte that cannot occur in JSON.
+    /// Examples are letters in ISO-8859-1 and NUL bytes of UTF-16.
     func blamingCharset(for error: NetError) -> NetError {
         guard error.code == .badJSON,
             error.jsonFaults.contains(where: { $0.found.hasPrefix("byte ") })
@@ -39,46 +40,70 @@ extension Response where Value == Bytes {
             !["utf-8", "utf8", "us-ascii"].contains(charset.lowercased())
         else { return error }
         return NetError(
-            .badCharset, "the JSON from \(place) is in \(charset), and JSON comes in UTF-8", offset: error.offset,
+            .badCharset, "the JSON from \(urlWithoutQuery) is encoded in \(charset), but JSON must be UTF-8",
+            offset: error.offset,
             response: self, jsonFaults: error.jsonFaults)
     }
 }
 
 extension NetError {
-    /// Wraps the error of a decoding.
+    /// Creates the error for a body that cannot be decoded from the decoder's error.
     init<Value>(decoding error: any Error, to type: Value.Type, from received: Response<Bytes>) {
         guard let error = error as? NetError else {
             self.init(
-                .undecodable, "the body from \(received.place) is no \(Value.self): \(error)", response: received,
+                .undecodable, "the body from \(received.urlWithoutQuery) cannot be decoded as \(Value.self): \(error)",
+                response: received,
                 underlying: error)
             return
         }
         let cause = received.blamingCharset(for: error)
         guard cause.code == .badJSON else {
-            self = cause.telling(received)
+            self = cause.attaching(received)
             return
         }
         self.init(
-            .undecodable, "the body from \(received.place) is no JSON: \(cause.message)", offset: cause.offset,
+            .undecodable, "the body from \(received.urlWithoutQuery) is not valid JSON: \(cause.message)",
+            offset: cause.offset,
             response: received, jsonFaults: cause.jsonFaults, underlying: cause)
     }
 
-    /// Decodes the body of a response whose status was not accepted. `nil` if there is none, or if it does not decode.
+    /// Decodes the body of the response in this error, for example of one whose status was not accepted. Returns `nil`
+    /// if there is no body, or if it cannot be decoded.
     ///
-    ///     catch let error as NetError { let problem = error.decodedBody(as: Problem.self) }
+    ///     catch { let problem = error.decodedBody(as: Problem.self) }
+    ///
+    /// By default the body is decoded by the type of the value, with the ``JSONCoding`` of the request.
     public func decodedBody<Value: Decodable & Sendable>(
-        as type: Value.Type, by decoding: Decoding<Value> = .json
+        as type: Value.Type = Value.self, by decoding: Decoding<Value> = .automatic
     ) -> Value? {
         guard var response else { return nil }
-        // A copy, because a body check applies to a whole body.
+        // Copied, because the result of an earlier body check must not be used for this decoding.
         response.bytes = Bytes(Array(response.bytes))
         guard !response.bytes.isBlank, (try? response.checkType(decoding.types)) != nil else { return nil }
         return try? decoding.decode(response)
     }
 
-    /// The body of a response whose status was not accepted, as a tree. `nil` if there is none, or if it is not JSON.
+    /// The body of the response in this error as a tree. `nil` if there is no body, or if it is not JSON.
     public var jsonBody: JSONValue? {
         guard let response, (try? response.checkType(MediaTypes.json)) != nil else { return nil }
-        return try? Decoding<JSONValue>.tree.decode(response)
+        return try? Decoding<JSONValue>.json.decode(response)
+    }
+}
+
+/// Matches content types with patterns such as "text/json", "application/*", "*/*", or "*+json" for a suffix (RFC
+/// 6839). Parameters of types and patterns are ignored.
+enum MediaTypes {
+    /// The types of JSON.
+    static let json = ["application/json", "text/json", "text/javascript", "*+json"]
+    /// The type of property lists.
+    static let propertyList = ["application/x-plist"]
+    /// The types of multipart bodies.
+    static let multipart = ["multipart/*"]
+
+    /// Returns true if a Content-Type matches one of the patterns. Also returns true if there is no Content-Type,
+    /// because then only the body can show its type (RFC 9110, 8.3).
+    static func accept(_ contentType: String?, _ patterns: [String]) -> Bool {
+        guard let contentType else { return true }
+        return contentType.hasMediaType(of: "") || patterns.contains { contentType.hasMediaType(of: $0) }
     }
 }

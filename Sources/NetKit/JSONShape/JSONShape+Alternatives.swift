@@ -1,10 +1,11 @@
 extension JSONShape {
-    /// The shape, or null.
+    /// A shape that also accepts null.
     public var orNull: JSONShape {
         fault == nil ? JSONShape(ShapeParts(tree).nullable.tree) : self
     }
 
-    /// The object shape, without members that it does not list.
+    /// A shape for objects that have no members other than the listed ones. This shape must list the members of an
+    /// object.
     public var closed: JSONShape {
         guard fault == nil, case .object(let members) = tree else {
             return JSONShape(tree, fault: fault ?? "only an object that lists its members can be closed")
@@ -13,10 +14,10 @@ extension JSONShape {
         return JSONShape(.object([.init(name: "$closed", value: true)] + others))
     }
 
-    /// Returns the shape that accepts either of both.
+    /// Returns a shape that accepts the values of both shapes.
     ///
-    /// Both may have limits, but not on the same type. A document has one list of members for an object, one element
-    /// shape for an array, and one range for a number.
+    /// Both shapes may limit values, but not values of the same type. A shape has only one list of members for objects,
+    /// one element shape for arrays, and one range for numbers.
     public func or(_ other: JSONShape) -> JSONShape {
         if let fault = fault ?? other.fault {
             return JSONShape(tree, fault: fault)
@@ -27,25 +28,25 @@ extension JSONShape {
         }
         guard let both = left.union(right) else {
             return JSONShape(
-                tree, fault: "\(tree) and \(other.tree) limit the same type in two ways, which no document can say")
+                tree, fault: "\(tree) and \(other.tree) limit the same type in two ways, which a shape cannot express")
         }
         return JSONShape(both.tree)
     }
 }
 
-/// The parts of a shape document: its types and their limits.
+/// A shape document, split into the accepted types and their limits.
 private struct ShapeParts {
     private static let kinds: [(type: String, directives: Set<String>)] = [
         ("object", ["$closed"]), ("array", ["$items", "$minItems", "$maxItems"]),
         ("string", ["$minLength", "$maxLength"]), ("number", ["$min", "$max"]),
     ]
 
-    /// The types without "null".
+    /// The accepted types, without "null".
     var types: [String] = []
     var allowsNull = false
-    /// The values of `$enum`, or `nil` without it.
+    /// The values of `$enum`; `nil` if there is none.
     var values: [JSONValue]?
-    /// All members except `$type` and `$enum`.
+    /// All members of the document except `$type` and `$enum`.
     var limits: [JSONValue.Member] = []
 
     init(_ tree: JSONValue) {
@@ -76,7 +77,7 @@ private struct ShapeParts {
         types = names.filter { $0 != "null" }
     }
 
-    /// Returns the type that a directive or a member applies to.
+    /// Returns the type of values that a directive or a member applies to.
     private static func type(of name: String) -> String {
         if let kind = kinds.first(where: { $0.directives.contains(name) }) {
             return kind.type
@@ -108,7 +109,7 @@ private struct ShapeParts {
             return ShapeParts(.object([.init(name: "$enum", value: .array(one))])).nullable
         default: return nil
         }
-        for type in Self.kinds.map(\.type) where speaks(of: type) && other.speaks(of: type) {
+        for type in Self.kinds.map(\.type) where appliesTo(type) && other.appliesTo(type) {
             if Set(limits(of: type)) != Set(other.limits(of: type)) {
                 return nil
             }
@@ -118,7 +119,7 @@ private struct ShapeParts {
         return both
     }
 
-    private func speaks(of type: String) -> Bool {
+    private func appliesTo(_ type: String) -> Bool {
         types.contains(type) || types.contains("any") || (type == "number" && types.contains("integer"))
     }
 

@@ -1,33 +1,34 @@
-/// A decoder without input: it returns a generated value for each request of the type, and records the request.
+/// A decoder without input. For each value that a type decodes, it returns a generated value and records the request.
 struct ProbeDecoder: Decoder {
-    /// The state that the containers of a decoder share.
-    final class Kept {
-        var value = ShapeProbe.Questions()
-        /// Whether the manipulated request has occurred.
-        var isTamperedWith = false
+    /// The state that all containers of a decoder share.
+    final class SharedState {
+        var value = ShapeProbe.Requests()
+        /// Whether the type has made the request that is manipulated.
+        var hasManipulated = false
     }
 
     let probe: ShapeProbe
-    let questions = Kept()
-    /// The member whose value is manipulated, and how; without a name it is the value itself.
-    let tampering: (member: String?, answer: ShapeProbe.Experiment)?
+    let state = SharedState()
+    /// The manipulation of one request, and the member that it applies to. If the member is `nil`, the manipulation
+    /// applies to the value itself.
+    let manipulation: (member: String?, experiment: ShapeProbe.Experiment)?
     var codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    init(_ probe: ShapeProbe, tampering: (member: String?, answer: ShapeProbe.Experiment)?) {
+    init(_ probe: ShapeProbe, manipulation: (member: String?, experiment: ShapeProbe.Experiment)?) {
         self.probe = probe
-        self.tampering = tampering
+        self.manipulation = manipulation
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        try experiment()
-        questions.value.isObject = true
+        try throwIfManipulated()
+        state.value.isObject = true
         return KeyedDecodingContainer(KeyedProbe(decoder: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try experiment()
-        questions.value.isArray = true
+        try throwIfManipulated()
+        state.value.isArray = true
         return UnkeyedProbe(decoder: self)
     }
 
@@ -35,103 +36,105 @@ struct ProbeDecoder: Decoder {
         SingleProbe(decoder: self)
     }
 
-    private func experiment() throws {
-        if tampering?.answer == .otherContainer {
+    private func throwIfManipulated() throws {
+        if manipulation?.experiment == .otherContainer {
             throw error(.wrong, [Int].self, nil)
         }
     }
 
     /// Returns the error that a manipulated request throws.
-    func error(_ answer: ShapeProbe.Experiment, _ type: any Any.Type, _ key: (any CodingKey)?) -> DecodingError {
+    func error(_ experiment: ShapeProbe.Experiment, _ type: any Any.Type, _ key: (any CodingKey)?) -> DecodingError {
         let context = DecodingError.Context(codingPath: key.map { [$0] } ?? [], debugDescription: "as an experiment")
-        if answer == .missing, let key {
+        if experiment == .missing, let key {
             return .keyNotFound(key, context)
         }
         return .typeMismatch(type, context)
     }
 }
 
-/// Records requests for members.
+/// Records the members that a type decodes.
 private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: ProbeDecoder
     var codingPath: [any CodingKey] { [] }
-    // A dictionary decodes all keys; there are none.
+    // Types such as dictionaries decode all keys. The decoder has no input, so there are none.
     var allKeys: [Key] { [] }
 
-    /// A type calls this only for a member that is optional.
+    /// Returns true and records an optional member, because a type calls this only for members that may be absent.
     func contains(_ key: Key) -> Bool {
-        decoder.questions.value.ask(key.stringValue, nil, isOptional: true)
+        decoder.state.value.record(key.stringValue, nil, isOptional: true)
         return true
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        // A value of the wrong type is not null, so this succeeds for it.
-        if decoder.tampering?.answer == .missing {
-            try experiment(Never.self, key)
+        // Throws only if the member is missing. A value of the wrong type is not null, so the question succeeds.
+        if decoder.manipulation?.experiment == .missing {
+            try throwIfManipulated(Never.self, key)
         }
-        decoder.questions.value.ask(key.stringValue, nil, isNullable: true)
+        decoder.state.value.record(key.stringValue, nil, isNullable: true)
         return false
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try answer(type, key)
+        try decodedValue(of: type, key)
     }
 
-    // Without these two methods the standard library rejects 128-bit integers; likewise below.
-    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try answer(type, key) }
+    // Without these two methods, the default implementations of the standard library reject 128-bit integers. The same
+    // applies to the other containers below.
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decodedValue(of: type, key) }
 
-    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try answer(type, key) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try decodedValue(of: type, key) }
 
-    private func answer<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
-        try experiment(type, key)
+    private func decodedValue<Value: Decodable>(of type: Value.Type, _ key: Key) throws -> Value {
+        try throwIfManipulated(type, key)
         let (value, shape) = try decoder.probe.value(of: type)
-        decoder.questions.value.ask(key.stringValue, shape)
+        decoder.state.value.record(key.stringValue, shape)
         return value
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        try experiment(type, key)
+        try throwIfManipulated(type, key)
         let shape = try decoder.probe.shape(of: type)
-        decoder.questions.value.ask(key.stringValue, shape, isOptional: true, isNullable: true)
+        decoder.state.value.record(key.stringValue, shape, isOptional: true, isNullable: true)
         return nil
     }
 
-    /// Throws if this member's value is manipulated.
-    private func experiment(_ type: any Any.Type, _ key: Key) throws {
-        guard let (member, answer) = decoder.tampering, let member, member.utf8.elementsEqual(key.stringValue.utf8),
-            !decoder.questions.isTamperedWith
+    /// Throws if the request for this member is manipulated.
+    private func throwIfManipulated(_ type: any Any.Type, _ key: Key) throws {
+        guard let (member, experiment) = decoder.manipulation, let member,
+            member.utf8.elementsEqual(key.stringValue.utf8),
+            !decoder.state.hasManipulated
         else { return }
-        // Only the first request fails: a type that then tries another decoding must succeed.
-        decoder.questions.isTamperedWith = true
-        throw decoder.error(answer, type, key)
+        // Only the first request fails, so that a type that tries another decoding succeeds with it.
+        decoder.state.hasManipulated = true
+        throw decoder.error(experiment, type, key)
     }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
-        try experiment([String: Any].self, key)
-        decoder.questions.value.ask(key.stringValue, .object)
-        return try ProbeDecoder(decoder.probe, tampering: nil).container(keyedBy: type)
+        try throwIfManipulated([String: Any].self, key)
+        decoder.state.value.record(key.stringValue, .object)
+        return try ProbeDecoder(decoder.probe, manipulation: nil).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try experiment([Any].self, key)
-        decoder.questions.value.ask(key.stringValue, .array)
-        return try ProbeDecoder(decoder.probe, tampering: nil).unkeyedContainer()
+        try throwIfManipulated([Any].self, key)
+        decoder.state.value.record(key.stringValue, .array)
+        return try ProbeDecoder(decoder.probe, manipulation: nil).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Decoder {
-        decoder.questions.value.ask("super", .any, isOptional: true)
-        return ProbeDecoder(decoder.probe, tampering: nil)
+        decoder.state.value.record("super", .any, isOptional: true)
+        return ProbeDecoder(decoder.probe, manipulation: nil)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        decoder.questions.value.ask(key.stringValue, .any, isOptional: true)
-        return ProbeDecoder(decoder.probe, tampering: nil)
+        decoder.state.value.record(key.stringValue, .any, isOptional: true)
+        return ProbeDecoder(decoder.probe, manipulation: nil)
     }
 }
 
-/// Records requests for elements: the array has one.
+/// Records the elements that a type decodes. The array has one element.
 private struct UnkeyedProbe: UnkeyedDecodingContainer {
     let decoder: ProbeDecoder
     private(set) var currentIndex = 0
@@ -143,75 +146,75 @@ private struct UnkeyedProbe: UnkeyedDecodingContainer {
         self.decoder = decoder
     }
 
-    private mutating func take(_ shape: JSONShape) {
+    private mutating func record(_ shape: JSONShape) {
         currentIndex += 1
-        decoder.questions.value.elements.append(shape)
+        decoder.state.value.elements.append(shape)
     }
 
     mutating func decodeNil() -> Bool {
-        take(.any)
+        record(.any)
         return false
     }
 
-    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try answer(type) }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decodedValue(of: type) }
 
-    mutating func decode(_ type: Int128.Type) throws -> Int128 { try answer(type) }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try decodedValue(of: type) }
 
-    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try answer(type) }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try decodedValue(of: type) }
 
-    private mutating func answer<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    private mutating func decodedValue<Value: Decodable>(of type: Value.Type) throws -> Value {
         let (value, shape) = try decoder.probe.value(of: type)
-        take(shape)
+        record(shape)
         return value
     }
 
     mutating func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type
     ) throws -> KeyedDecodingContainer<Nested> {
-        take(.object)
-        return try ProbeDecoder(decoder.probe, tampering: nil).container(keyedBy: type)
+        record(.object)
+        return try ProbeDecoder(decoder.probe, manipulation: nil).container(keyedBy: type)
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        take(.array)
-        return try ProbeDecoder(decoder.probe, tampering: nil).unkeyedContainer()
+        record(.array)
+        return try ProbeDecoder(decoder.probe, manipulation: nil).unkeyedContainer()
     }
 
     mutating func superDecoder() throws -> any Decoder {
-        take(.any)
-        return ProbeDecoder(decoder.probe, tampering: nil)
+        record(.any)
+        return ProbeDecoder(decoder.probe, manipulation: nil)
     }
 }
 
-/// Records requests for the value itself.
+/// Records the single value that a type decodes.
 private struct SingleProbe: SingleValueDecodingContainer {
     let decoder: ProbeDecoder
     var codingPath: [any CodingKey] { [] }
 
     func decodeNil() -> Bool {
-        decoder.questions.value.isNullable = true
+        decoder.state.value.isNullable = true
         return false
     }
 
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try answer(type) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decodedValue(of: type) }
 
-    func decode(_ type: Int128.Type) throws -> Int128 { try answer(type) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try decodedValue(of: type) }
 
-    func decode(_ type: UInt128.Type) throws -> UInt128 { try answer(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try decodedValue(of: type) }
 
-    private func answer<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let kept = decoder.questions
-        if let (member, answer) = decoder.tampering, member == nil, answer == .wrong, !kept.isTamperedWith {
-            kept.isTamperedWith = true
+    private func decodedValue<Value: Decodable>(of type: Value.Type) throws -> Value {
+        let state = decoder.state
+        if let (member, experiment) = decoder.manipulation, member == nil, experiment == .wrong, !state.hasManipulated {
+            state.hasManipulated = true
             throw decoder.error(.wrong, type, nil)
         }
-        let isStrange = decoder.tampering?.answer == .strange
+        let isStrange = decoder.manipulation?.experiment == .strange
         if let value = isStrange ? Self.strange(type) ?? Self.plain(type) : Self.plain(type) {
-            kept.value.scalars.append(decoder.probe.strategies.shape(of: type) ?? .any)
+            state.value.scalars.append(decoder.probe.strategies.shape(of: type) ?? .any)
             return value
         }
         let (value, shape) = try decoder.probe.value(of: type)
-        kept.value.scalars.append(shape)
+        state.value.scalars.append(shape)
         return value
     }
 

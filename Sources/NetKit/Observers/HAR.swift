@@ -11,7 +11,7 @@ struct HAR: Encodable {
         let version: String
     }
 
-    /// One hop. Times are in milliseconds; -1 means that the phase did not occur.
+    /// One hop. Times are in milliseconds. The time of a phase that did not occur is -1.
     struct Entry: Encodable {
         var startedDateTime: String
         var time: Double
@@ -29,7 +29,7 @@ struct HAR: Encodable {
     struct Pair: Encodable {
         let name: String
         let value: String
-        /// The value's bytes, if they are not UTF-8.
+        /// The bytes of the value in Base64, if they are not UTF-8.
         var comment: String?
 
         init(name: String, value: String) {
@@ -88,7 +88,7 @@ struct HAR: Encodable {
         var receive = 0.0
         var ssl = -1.0
 
-        /// `ssl` is included in `connect`, so it is not added.
+        /// The sum of all phases. `ssl` is not added, because `connect` includes it.
         var sum: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
     }
 
@@ -96,7 +96,9 @@ struct HAR: Encodable {
 }
 
 extension HAR.Timings {
-    /// - Parameter begin: the time at which the hop was due to begin, on the scale of the hop's own times.
+    /// Creates the timings of a hop.
+    ///
+    /// - Parameter begin: the end of the previous hop, or 0 for the first hop, on the scale of the hop's own times.
     init(_ hop: HopMetrics, from begin: Duration) {
         func milliseconds(_ from: Duration?, _ to: Duration?) -> Double? {
             guard let from, let to else { return nil }
@@ -110,5 +112,83 @@ extension HAR.Timings {
         }
         wait = milliseconds(hop.ready ?? hop.started ?? begin, hop.firstByte) ?? 0
         receive = milliseconds(hop.firstByte, hop.ended) ?? 0
+    }
+}
+
+/// The recorded data of a transfer. It does not keep bodies in memory that the archive will not contain.
+enum HARRecord {
+    struct Request: Sendable {
+        let method: Method
+        let url: String
+        let headers: Headers
+        let contentType: String?
+        /// Empty if the body exceeds the limit or is not in memory.
+        let bytes: Bytes
+        /// -1 if the body is read while it is sent.
+        let bodySize: Int
+
+        init(_ request: NetKit.Request<Bytes>, maxBodyBytes: Int) {
+            method = request.method
+            url = request.url
+            headers = request.headers
+            contentType = request.body?.contentType
+            bytes = request.body?.bytes.detached(upTo: maxBodyBytes) ?? []
+            bodySize = request.body.map { $0.wholeBytes?.count ?? -1 } ?? 0
+        }
+    }
+
+    struct Response: Sendable {
+        let status: Int
+        let headers: Headers
+        /// Empty if the body exceeds the limit.
+        let bytes: Bytes
+
+        init(_ response: NetKit.Response<Bytes>, maxBodyBytes: Int) {
+            status = response.status
+            // Copied, because the fields of a received response share their storage with its body.
+            headers = Headers(response.headers.map { $0 })
+            bytes = response.bytes.detached(upTo: maxBodyBytes)
+        }
+    }
+
+    struct Outcome: Sendable {
+        var response: Response?
+        var hops: [HopMetrics]
+        /// The description of the error, or `nil` if there was a response.
+        var failure: String?
+
+        init(_ outcome: Event.Outcome, maxBodyBytes: Int) {
+            switch outcome {
+            case .answered(let received):
+                response = Response(received, maxBodyBytes: maxBodyBytes)
+                hops = Array(received.metrics)
+            case .failed(let error):
+                response = error.response.map { Response($0, maxBodyBytes: maxBodyBytes) }
+                hops = Array(error.metrics)
+                failure = error.description
+            }
+        }
+
+        /// Whether the response head has arrived, but the end of the body was not reported.
+        var isUnended: Bool { failure == nil && hops.last?.ended == nil }
+
+        /// Returns the final outcome at the end of a stream. Data that `end` does not have is taken from this outcome.
+        func completed(by end: Outcome) -> Outcome {
+            let hasAllHops = end.hops.count >= hops.count
+            if end.failure != nil {
+                var failed = end
+                failed.response = end.response ?? response
+                failed.hops = hasAllHops ? end.hops : hops
+                return failed
+            }
+            return end.response != nil && hasAllHops ? end : self
+        }
+    }
+}
+
+extension Bytes {
+    /// Returns a copy, so that no larger buffer stays in memory. Returns no bytes if there are more than `count`.
+    fileprivate func detached(upTo count: Int) -> Bytes {
+        isEmpty || self.count > count ? [] : Bytes(Array(self))
     }
 }

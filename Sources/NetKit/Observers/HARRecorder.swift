@@ -11,8 +11,8 @@ import Foundation
 ///     …
 ///     let text = try recorder.archive()
 ///
-/// Each hop and each attempt is a separate entry. Secrets are hidden by default. Cookies appear only in the fields. The
-/// transport keeps no fields of a redirect response. Thread-safe.
+/// Each hop of each attempt is a separate entry. Secrets are hidden by default. Cookies appear only as header fields.
+/// The entries of redirects have no response fields, because the transport does not keep them. Thread-safe.
 public final class HARRecorder: Observer {
     fileprivate struct Recorded: Sendable {
         let call: UInt64
@@ -23,14 +23,14 @@ public final class HARRecorder: Observer {
     }
 
     private struct State: Sendable {
-        // Transfers of calls that have not ended, by the number of the call.
+        // The transfers of calls that have not ended, by the number of the call.
         var open: [UInt64: [Recorded]] = [:]
         var ended: [Recorded] = []
 
-        /// A call that has ended may continue its transfer for other callers that share it.
-        mutating func begin(_ exchange: Recorded, upTo count: Int) {
-            if open[exchange.call]?.append(exchange) == nil {
-                keep([exchange], upTo: count)
+        /// Adds a transfer. Its call may have ended already, if the transfer continues for other callers that share it.
+        mutating func begin(_ transfer: Recorded, upTo count: Int) {
+            if open[transfer.call]?.append(transfer) == nil {
+                keep([transfer], upTo: count)
             }
         }
 
@@ -42,8 +42,8 @@ public final class HARRecorder: Observer {
             }
         }
 
-        mutating func keep(_ exchanges: [Recorded], upTo count: Int) {
-            ended += exchanges
+        mutating func keep(_ transfers: [Recorded], upTo count: Int) {
+            ended += transfers
             if ended.count > count {
                 ended.removeFirst(ended.count - count)
             }
@@ -56,11 +56,13 @@ public final class HARRecorder: Observer {
     private let maxExchanges: Int
     private let time: TimeSource
 
+    /// Creates a recorder.
+    ///
     /// - Parameters:
-    ///   - redaction: hides secrets; `nil` records them.
-    ///   - maxBodyBytes: the largest recorded body that is in memory. A body that is neither form nor JSON is recorded
-    ///     only without redaction.
-    ///   - maxExchanges: the largest number of recorded transfers; further ones replace the oldest.
+    ///   - redaction: hides secrets. If `nil`, secrets are recorded.
+    ///   - maxBodyBytes: the size of the largest body to record, in bytes. Only bodies in memory are recorded. A body
+    ///     that is neither a form nor JSON is recorded only if `redaction` is `nil`.
+    ///   - maxExchanges: the largest number of recorded transfers. Further transfers replace the oldest ones.
     ///   - time: the source of time.
     public init(
         hiding redaction: Redaction? = Redaction(), maxBodyBytes: Int = 0, maxExchanges: Int = 10_000,
@@ -77,10 +79,10 @@ public final class HARRecorder: Observer {
         switch event.change {
         case .started: state.withLock { $0.open[event.callID] = [] }
         case .exchangeStarted(let number):
-            let exchange = Recorded(
+            let transfer = Recorded(
                 call: event.callID, number: number, epochSeconds: time.epochSeconds(),
                 request: HARRecord.Request(event.request, maxBodyBytes: maxBodyBytes))
-            state.withLock { [maxExchanges] in $0.begin(exchange, upTo: maxExchanges) }
+            state.withLock { [maxExchanges] in $0.begin(transfer, upTo: maxExchanges) }
         case .exchangeEnded(let number, let outcome):
             let outcome = HARRecord.Outcome(outcome, maxBodyBytes: maxBodyBytes)
             state.withLock { $0.end(number, of: event.callID, outcome) }
@@ -91,57 +93,57 @@ public final class HARRecorder: Observer {
 
     private func end(_ call: UInt64, _ outcome: Event.Outcome) {
         state.withLock { [maxExchanges, maxBodyBytes] state in
-            guard var exchanges = state.open.removeValue(forKey: call) else { return }
-            // A stream was reported with its head; this event adds its end.
-            if let last = exchanges.indices.last, let head = exchanges[last].outcome, head.isUnended {
+            guard var transfers = state.open.removeValue(forKey: call) else { return }
+            // The transfer of a stream was reported when its head arrived. This event adds the end of the body.
+            if let last = transfers.indices.last, let head = transfers[last].outcome, head.isUnended {
                 let end = HARRecord.Outcome(outcome, maxBodyBytes: maxBodyBytes)
-                exchanges[last].outcome = head.completed(by: end)
+                transfers[last].outcome = head.completed(by: end)
             }
-            state.keep(exchanges, upTo: maxExchanges)
+            state.keep(transfers, upTo: maxExchanges)
         }
     }
 
     /// The number of recorded transfers.
-    public var count: Int { state.withLock { $0.ended.count + $0.open.values.reduce(0) { $0 + $1.count } } }
+    package var count: Int { state.withLock { $0.ended.count + $0.open.values.reduce(0) { $0 + $1.count } } }
 
-    /// Returns the archive as JSON text, its entries in the order in which the transfers began.
+    /// Returns the archive as JSON text. The entries are in the order in which their transfers began.
     public func archive() throws(NetError) -> Bytes {
-        let exchanges = state.withLock { $0.ended + $0.open.values.joined() }
-        let entries = exchanges.sorted { $0.epochSeconds < $1.epochSeconds }.flatMap(entries)
+        let transfers = state.withLock { $0.ended + $0.open.values.joined() }
+        let entries = transfers.sorted { $0.epochSeconds < $1.epochSeconds }.flatMap(entries)
         let encoder = JSONEncoder()
-        // JSONEncoder's output is the same in each process only with sorted keys.
+        // Without sorted keys, JSONEncoder's output differs from process to process.
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
             let creator = HAR.Creator(name: "NetKit", version: LibraryVersion.text)
             return Bytes(try encoder.encode(HAR(log: HAR.Log(creator: creator, entries: entries))))
         } catch {
-            throw NetError(.unencodable, "the archive is not expressible in JSON: \(error)", underlying: error)
+            throw NetError(.unencodable, "the HAR archive cannot be encoded as JSON: \(error)", underlying: error)
         }
     }
 
     // MARK: Entries
 
-    private func entries(of exchange: Recorded) -> [HAR.Entry] {
-        let response = exchange.outcome?.response
-        var hops = exchange.outcome?.hops ?? []
+    private func entries(of transfer: Recorded) -> [HAR.Entry] {
+        let response = transfer.outcome?.response
+        var hops = transfer.outcome?.hops ?? []
         if hops.isEmpty {
             var hop = HopMetrics()
             hop.status = response?.status ?? 0
             hops = [hop]
         }
         var begin = Duration.zero
-        var method = exchange.request.method
+        var method = transfer.request.method
         return hops.indices.map { index in
             let hop = hops[index]
             let isLast = index == hops.count - 1
             let timings = HAR.Timings(hop, from: begin)
             let next = isLast ? "" : hops[index + 1].url
             let entry = HAR.Entry(
-                startedDateTime: Self.date(exchange.epochSeconds + begin / .seconds(1)), time: timings.sum,
-                request: request(exchange.request, method, hop, isFirst: index == 0),
+                startedDateTime: Self.date(transfer.epochSeconds + begin / .seconds(1)), time: timings.sum,
+                request: request(transfer.request, method, hop, isFirst: index == 0),
                 response: self.response(isLast ? response : nil, hop, next: next), timings: timings,
                 serverIPAddress: hop.remoteAddress.isEmpty ? nil : hop.remoteAddress,
-                connection: hop.connectionID.map(String.init), comment: isLast ? exchange.outcome?.failure : nil)
+                connection: hop.connectionID.map(String.init), comment: isLast ? transfer.outcome?.failure : nil)
             begin = hop.ended ?? begin
             method = method.afterRedirect(hop.status)
             return entry
@@ -156,8 +158,8 @@ public final class HARRecorder: Observer {
         let type = request.headers["Content-Type"] ?? request.contentType
         let text = keepsBody ? text(of: request.bytes, type) : nil
         return HAR.Request(
-            method: method.rawValue, url: shown(url), httpVersion: hop.httpVersion.description,
-            headers: isFirst ? pairs(request.headers) : [], queryString: shown(url).queryPairs.map(HAR.Pair.init),
+            method: method.rawValue, url: redacted(url), httpVersion: hop.httpVersion.description,
+            headers: isFirst ? pairs(request.headers) : [], queryString: redacted(url).queryPairs.map(HAR.Pair.init),
             postData: text.map { HAR.PostData(mimeType: type ?? "", text: $0) },
             bodySize: keepsBody ? request.bodySize : 0)
     }
@@ -171,10 +173,11 @@ public final class HARRecorder: Observer {
             content: HAR.Content(
                 size: hop.decodedBytes, compression: saved > 0 ? saved : nil, mimeType: type ?? "",
                 text: response.flatMap { text(of: $0.bytes, type ?? "unknown") }),
-            redirectURL: shown(next), headersSize: hop.headBytes > 0 ? hop.headBytes : -1, bodySize: hop.receivedBytes)
+            redirectURL: redacted(next), headersSize: hop.headBytes > 0 ? hop.headBytes : -1,
+            bodySize: hop.receivedBytes)
     }
 
-    private func shown(_ url: String) -> String { redaction?.hiding(url: url) ?? url }
+    private func redacted(_ url: String) -> String { redaction?.hiding(url: url) ?? url }
 
     private func pairs(_ headers: Headers) -> [HAR.Pair] {
         (redaction?.hiding(headers) ?? headers).map { HAR.Pair($0) }
@@ -191,13 +194,5 @@ public final class HARRecorder: Observer {
     private static func date(_ epochSeconds: Double) -> String {
         Date(timeIntervalSince1970: epochSeconds).formatted(
             Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
-}
-
-extension Method {
-    /// Returns the method of the request that follows a redirect (RFC 9110, 15.4).
-    func afterRedirect(_ status: Int) -> Method {
-        let becomesGet = status == 303 ? self != .head : (status == 301 || status == 302) && self == .post
-        return becomesGet ? .get : self
     }
 }

@@ -1,7 +1,7 @@
 /// Hides secrets in logs and other records of requests, by the names of fields, parameters and JSON members.
 ///
-/// One list of names applies to logs, curl lines, descriptions, archives, recordings and queues, and to the identity of
-/// cached responses. An application adds its own names:
+/// The library uses the usual names in logs, curl lines, descriptions, archives, recordings and queues, and to
+/// distinguish users in caches. An app can add its own names:
 ///
 ///     var redaction = Redaction()
 ///     redaction.headers.parts = ["customer-number"]
@@ -10,8 +10,8 @@ public struct Redaction: Sendable {
     /// The text that replaces a secret.
     public static let mark = "[hidden]"
 
-    /// The depth to which URLs nested in values of URLs are examined; deeper values are hidden completely. Each level
-    /// is examined both raw and decoded, so the work doubles with each.
+    /// The depth to which URLs in parameters of URLs are examined. Deeper values are hidden completely. Each level is
+    /// examined both raw and decoded, so that each further level doubles the work.
     private static let maxNesting = 4
 
     /// Names of header fields.
@@ -33,7 +33,7 @@ public struct Redaction: Sendable {
         Headers(fields.map { Headers.Field(name: $0.name, content: content(of: $0)) })
     }
 
-    /// Returns the value of a field, hidden if necessary. In a URL only its secrets are hidden.
+    /// Returns the value of a field. The value of a secret name is hidden. In a URL, only the secrets are hidden.
     private func content(of field: Headers.Field) -> ByteText {
         if headers.contains(field.name) {
             return ByteText(Self.mark)
@@ -41,26 +41,28 @@ public struct Redaction: Sendable {
         switch field.name.lowercased() {
         case "location", "content-location", "referer", "refresh": return hiding(field.content) { hiding(url: $0) }
         case "link": return hiding(field.content) { hiding(links: $0) }
-        // The target of a proxy request, and the URL that a page reports to.
+        // Any other field may contain a URL, such as the target of a proxy or the URL for a page's reports.
         default: return field.value.isURLWithQuery ? hiding(field.content) { hiding(url: $0) } : field.content
         }
     }
 
-    /// Bytes that are not UTF-8 are read one by one, so that the visible part is unchanged.
+    /// Applies a closure to the value of a field. If the value is not UTF-8, each byte becomes one scalar, so that the
+    /// visible bytes are not changed.
     private func hiding(_ content: ByteText, _ hide: (String) -> String) -> ByteText {
         content.isUTF8 ? ByteText(hide(content.text)) : ByteText(byteScalars: hide(content.byteScalars))
     }
 
-    /// Hides secrets in URLs between "<" and ">", each followed by parameters (RFC 8288, 3).
+    /// Hides secrets in the value of a Link field: in the URLs between "<" and ">" and in the parameters after them
+    /// (RFC 8288, 3).
     private func hiding(links: String) -> String {
-        var shown = ""
+        var visible = ""
         var rest = links.unicodeScalars[...]
         while let begin = rest.firstIndex(of: "<"), let end = rest[begin...].firstIndex(of: ">") {
             let url = rest[rest.index(after: begin)..<end]
-            shown += "\(String(rest[..<begin]))<\(hiding(url: String(url)))>"
+            visible += "\(String(rest[..<begin]))<\(hiding(url: String(url)))>"
             rest = rest[rest.index(after: end)...]
         }
-        return shown + hiding(url: String(rest))
+        return visible + hiding(url: String(rest))
     }
 
     /// Returns the URL without userinfo, and with the values of secret keys in its query and its fragment hidden.
@@ -69,18 +71,18 @@ public struct Redaction: Sendable {
     private func hiding(url: String, upTo nesting: Int) -> String {
         let url = Self.withoutUserinfo(url)
         // A fragment may contain "?", but a query cannot contain "#".
-        if let (place, _, fragment) = url.cut(atFirst: "#") {
-            return hiding(queryOf: place, upTo: nesting) + "#" + hiding(pairs: fragment, queryKeys, upTo: nesting)
+        if let (target, _, fragment) = url.cut(atFirst: "#") {
+            return hiding(queryOf: target, upTo: nesting) + "#" + hiding(pairs: fragment, queryKeys, upTo: nesting)
         }
         return hiding(queryOf: url, upTo: nesting)
     }
 
-    private func hiding(queryOf place: String, upTo nesting: Int) -> String {
-        guard let (path, _, query) = place.cut(atFirst: "?") else { return hiding(path: place, upTo: nesting) }
+    private func hiding(queryOf target: String, upTo nesting: Int) -> String {
+        guard let (path, _, query) = target.cut(atFirst: "?") else { return hiding(path: target, upTo: nesting) }
         return hiding(path: path, upTo: nesting) + "?" + hiding(pairs: query, queryKeys, upTo: nesting)
     }
 
-    /// Segments may have parameters (RFC 3986, 3.3): "/app;jsessionid=1".
+    /// Hides secrets in the parameters of path segments, such as "/app;jsessionid=1" (RFC 3986, 3.3).
     private func hiding(path: String, upTo nesting: Int) -> String {
         guard path.utf8.contains(UInt8(ascii: ";")) else { return path }
         return path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
@@ -90,17 +92,18 @@ public struct Redaction: Sendable {
             }.joined(separator: "/")
     }
 
-    /// Pairs separated by ";". All pairs after a secret one are hidden, because a secret may contain ";".
+    /// Hides secrets in pairs that are separated by ";". After the first secret everything is hidden, because the
+    /// secret may contain ";".
     private func hiding(parameters: String, _ names: Names, upTo nesting: Int) -> String {
-        var shown: [String] = []
+        var visible: [String] = []
         for piece in parameters.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false) {
             let pair = String(piece)
             if let name = pair.cut(atFirst: "=")?.0, names.contains(name.percentDecoded, as: .parameter) {
-                return (shown + ["\(name)=\(Self.mark)"]).joined(separator: ";")
+                return (visible + ["\(name)=\(Self.mark)"]).joined(separator: ";")
             }
-            shown.append(hiding(pair: pair, names, upTo: nesting))
+            visible.append(hiding(pair: pair, names, upTo: nesting))
         }
-        return shown.joined(separator: ";")
+        return visible.joined(separator: ";")
     }
 
     private func hiding(pairs: String, _ names: Names, upTo nesting: Int) -> String {
@@ -118,50 +121,53 @@ public struct Redaction: Sendable {
             return hiding(pair: "\(name)=\(first)", names, upTo: nesting) + ";"
                 + hiding(parameters: rest, names, upTo: nesting)
         }
-        // A value may be a URL with secrets in it. An encoded one cannot be redacted in place, so it is hidden
-        // completely.
-        let meant = Self.meaning(of: value)
-        let bare = Self.withoutUserinfo(value)
-        let within = bare.cut(atFirst: "?")
+        // The value may be a URL that contains secrets. If it is percent-encoded, it cannot be redacted in place and is
+        // hidden completely.
+        let decodedValue = Self.decoded(of: value)
+        let withoutUserinfo = Self.withoutUserinfo(value)
+        let split = withoutUserinfo.cut(atFirst: "?")
         if nesting == 0 {
-            return "\(name)=\(meant == value && within == nil ? bare : Self.mark)"
+            return "\(name)=\(decodedValue == value && split == nil ? withoutUserinfo : Self.mark)"
         }
-        guard let meant, meant == value || hiding(url: meant, upTo: nesting - 1) == meant else {
+        guard let decodedValue, decodedValue == value || hiding(url: decodedValue, upTo: nesting - 1) == decodedValue
+        else {
             return "\(name)=\(Self.mark)"
         }
-        guard let (before, _, query) = within else { return "\(name)=\(bare)" }
+        guard let (before, _, query) = split else { return "\(name)=\(withoutUserinfo)" }
         return "\(name)=\(before)?" + hiding(pair: query, names, upTo: nesting - 1)
     }
 
-    /// Returns the percent-decoded value. A value that is a URL may be encoded more than once; `nil` if it is encoded
-    /// too often.
-    private static func meaning(of value: String) -> String? {
-        var meant = value
+    /// Returns the percent-decoded value. A value that is a URL may be encoded several times. Returns `nil` if it is
+    /// encoded too many times.
+    private static func decoded(of value: String) -> String? {
+        var decodedValue = value
         for _ in 0..<maxNesting {
-            let decoded = meant.percentDecoded
-            if decoded == meant || meant != value && meant.unicodeScalars.contains(where: { $0 == "?" || $0 == "#" }) {
-                return meant
+            let next = decodedValue.percentDecoded
+            if next == decodedValue
+                || decodedValue != value && decodedValue.unicodeScalars.contains(where: { $0 == "?" || $0 == "#" })
+            {
+                return decodedValue
             }
-            meant = decoded
+            decodedValue = next
         }
-        return meant.percentDecoded == meant ? meant : nil
+        return decodedValue.percentDecoded == decodedValue ? decodedValue : nil
     }
 
-    /// Includes network-path references without a scheme (RFC 3986, 4.2).
+    /// Returns the URL without userinfo. The URL may have no scheme, as in "//host/path" (RFC 3986, 4.2).
     private static func withoutUserinfo(_ url: String) -> String {
         url.utf8.starts(with: "//".utf8) ? String(("a:" + url).withoutUserinfo.dropFirst(2)) : url.withoutUserinfo
     }
 
-    /// Returns a form or JSON text with the values of secrets hidden, or `nil` for another body: none of it is safe to
-    /// show.
+    /// Returns a form or JSON body with the values of secrets hidden. Returns `nil` for another body, in which secrets
+    /// cannot be recognized.
     public func hiding(body: Bytes, contentType: String?) -> String? {
         hiding(body: body, contentType: contentType, keepsTypes: false)
     }
 
-    /// As ``hiding(body:contentType:)``, and can preserve types.
+    /// Returns a form or JSON body with the values of secrets hidden, as ``hiding(body:contentType:)``.
     ///
-    /// - Parameter keepsTypes: whether hidden JSON values keep their types, so that the text decodes as before. Numbers
-    ///   become 0 and booleans false, null is unchanged, and arrays and objects contain such values.
+    /// - Parameter keepsTypes: whether hidden JSON values keep their types, so that the text still decodes. Numbers
+    ///   become 0 and booleans become false. Null stays null. In arrays and objects, the scalars are replaced.
     package func hiding(body: Bytes, contentType: String?, keepsTypes: Bool) -> String? {
         let type = String((contentType ?? "").prefix { $0 != ";" }).trimmingBlanks.lowercased()
         if type == "application/x-www-form-urlencoded" {
@@ -171,8 +177,8 @@ public struct Redaction: Sendable {
         return String(decoding: hiding(json: Array(body), keepsTypes: keepsTypes), as: UTF8.self)
     }
 
-    /// Returns a malformed body of a JSON type with the values of secret names hidden. Examples are a truncated body
-    /// and one with a byte order mark. The remainder is unchanged. `nil` for a body of another type.
+    /// Returns a malformed JSON body, such as a truncated one or one with a byte order mark, with the values of secret
+    /// names hidden. Other bytes are unchanged. Returns `nil` if the content type is not JSON.
     package func hiding(brokenJSON body: Bytes, contentType: String?, keepsTypes: Bool) -> Bytes? {
         MediaTypes.accept(contentType, MediaTypes.json)
             ? Bytes(hiding(json: Array(body), keepsTypes: keepsTypes)) : nil
@@ -180,8 +186,75 @@ public struct Redaction: Sendable {
 }
 
 extension String {
-    /// Whether it is an absolute URL or a path, with a query.
+    /// Whether the string is an absolute URL or a path, and has a query.
     fileprivate var isURLWithQuery: Bool {
         utf8.contains(UInt8(ascii: "?")) && (utf8.first == UInt8(ascii: "/") || firstRange(of: "://") != nil)
+    }
+}
+
+extension Redaction {
+    /// A list of names that denote secrets. Case, "-" and "_" are ignored.
+    public struct Names: Sendable {
+        /// Substrings of names, in lower-case letters and digits.
+        public var parts: Set<String>
+        /// Suffixes of names. They also match each name in brackets: "pin" matches "user[pin]", as forms write it.
+        public var ends: Set<String>
+        /// Complete names that do not denote secrets, even if another rule matches.
+        public var exceptions: Set<String> {
+            didSet { bareExceptions = Set(exceptions.map(Self.bare)) }
+        }
+        /// Whether the library's own list also applies.
+        let includesUsual: Bool
+        private var bareExceptions: Set<String>
+
+        /// Creates a list of names.
+        ///
+        /// - Parameters:
+        ///   - parts: substrings of names.
+        ///   - ends: suffixes of names.
+        ///   - exceptions: complete names that are not secrets.
+        ///   - includesUsual: whether the library's own list also applies.
+        public init(
+            parts: Set<String> = [], ends: Set<String> = [], exceptions: Set<String> = [], includesUsual: Bool = false
+        ) {
+            self.parts = parts
+            self.ends = ends
+            self.exceptions = exceptions
+            self.includesUsual = includesUsual
+            bareExceptions = Set(exceptions.map(Self.bare))
+        }
+
+        /// The library's list: names that contain words such as token, secret, password, session, key, code, signature.
+        ///
+        /// Words are separated by "-", "_", "." and changes of case. For example, `Idempotency-Key` and `tokenizer` do
+        /// not match.
+        public static let usual = Names(includesUsual: true)
+
+        /// Returns true if a name denotes a secret.
+        ///
+        /// - Parameters:
+        ///   - name: the name, with its escapes decoded.
+        ///   - location: the kind of element that has this name.
+        package func contains(_ name: String, as location: SecretLocation = .field) -> Bool {
+            if bareExceptions.isEmpty, parts.isEmpty, ends.isEmpty {
+                return includesUsual && name.isUsualSecret(in: location)
+            }
+            let bare = Self.bare(name)
+            if bareExceptions.contains(bare) {
+                return false
+            }
+            return (includesUsual && name.isUsualSecret(in: location)) || hasOwn(bare)
+        }
+
+        private func hasOwn(_ bare: String) -> Bool {
+            if parts.contains(where: { bare.contains(Self.bare($0)) }) {
+                return true
+            }
+            // Split at Unicode scalars, because a bracket followed by a combining mark is another Character.
+            let names = bare.unicodeScalars.split { $0 == "[" || $0 == "]" }
+            return names.contains { name in ends.contains { String(name).hasSuffix(Self.bare($0)) } }
+        }
+
+        private static func bare(_ name: String) -> String { name.lowercased().filter { $0 != "-" && $0 != "_" } }
     }
 }

@@ -1,13 +1,15 @@
 extension Request {
-    /// Returns a shell command line with which curl sends the same request. Each word is quoted for `sh`.
+    /// Returns a shell command with which curl sends the same request. The words are quoted for `sh`.
     ///
-    /// A body that cannot be a word (it contains NUL, is not UTF-8, or exceeds 64 KiB) is piped to curl. A body that is
-    /// read while it is sent comes from curl's standard input. The line does not contain what an agent would add.
-    /// - Parameter redaction: hides secrets, so that the line can be shown, but it may not work; `nil` includes them.
+    /// A body that contains NUL, is not UTF-8, or exceeds 64 KiB cannot be an argument, so the command pipes it to
+    /// curl. For a body that is read while it is sent, curl reads its standard input. The command does not include the
+    /// additions of an agent.
+    /// - Parameter redaction: hides secrets. The command can then be shown, but may not work. If `nil`, the command
+    ///   contains the secrets.
     public func curlLine(hiding redaction: Redaction? = Redaction()) -> String {
-        // Parameters that have no valid position are omitted: the request could not be sent with them either.
+        // If the parameters cannot be applied, they are omitted. The request could not be sent with them either.
         var content = content
-        try? content.placeParameters()
+        try? content.applyParameters()
         var command = CurlCommand(redaction)
         command.add(method: content.method, of: content.body)
         command.add(content)
@@ -32,7 +34,7 @@ extension Body {
 package struct CurlCommand {
     // Linux accepts at most 128 KiB in one argument.
     private static let maxWordBytes = 64 << 10
-    // For a larger body, or one of unknown length, curl adds "Expect: 100-continue".
+    // For a larger body, or a body of unknown length, curl adds "Expect: 100-continue".
     private static let maxSilentBytes = 1 << 20
 
     private(set) var words = ["curl"]
@@ -45,47 +47,56 @@ package struct CurlCommand {
     private func secret(_ text: String) -> String { redaction == nil ? text : Redaction.mark }
 
     mutating func add(method: Method, of body: Body?) {
-        let chosen: Method = body.map { $0.isUploadedByCurl ? .put : .post } ?? .get
+        let defaultMethod: Method = body.map { $0.isUploadedByCurl ? .put : .post } ?? .get
         if method == .head, body == nil {
             words.append("--head")
-        } else if method != chosen {
+        } else if method != defaultMethod {
             words += ["-X", method.rawValue]
         }
     }
 
     mutating func add(_ content: RequestContent) {
         if content.redirects != .return {
-            words += ["-L", "--max-redirs", String((content.limits ?? Limits()).maxRedirects)]
+            words += ["-L", "--max-redirs", String(content.limits.maxRedirects)]
         }
         if content.acceptsCodings {
             words.append("--compressed")
         }
+        if content.acceptsTransferCodings {
+            words.append("--tr-encoding")
+        }
         if content.keepsDotSegments {
             words.append("--path-as-is")
         }
-        switch content.protocolChoice {
+        switch content.httpVersionPolicy {
         case .http1_0: words.append("--http1.0")
         case .http1: words.append("--http1.1")
         case .http2PriorKnowledge: words.append("--http2-prior-knowledge")
-        case .http3: words.append("--http3")
+        case .http3IfPossible: words.append("--http3")
+        case .http3Only: words.append("--http3-only")
         case .automatic: break
         }
-        if let rare = content.rare?.value {
-            add(rare)
+        if let optionalStorage = content.optionalStorage?.value {
+            add(optionalStorage)
         }
     }
 
-    private mutating func add(_ rare: RareContent) {
-        if let path = rare.unixSocket {
+    private mutating func add(_ optionalStorage: OptionalSettings) {
+        if let path = optionalStorage.unixSocket {
             words += ["--unix-socket", path]
         }
-        for place in rare.addressOverrides {
-            let (port, toPort) = (place.port.map(String.init) ?? "", place.toPort.map(String.init) ?? "")
-            words += ["--connect-to", "\(Self.host(place.host)):\(port):\(Self.host(place.toHost)):\(toPort)"]
+        for addressOverride in optionalStorage.addressOverrides {
+            let (port, toPort) = (
+                addressOverride.port.map(String.init) ?? "", addressOverride.toPort.map(String.init) ?? ""
+            )
+            words += [
+                "--connect-to",
+                "\(Self.host(addressOverride.host)):\(port):\(Self.host(addressOverride.toHost)):\(toPort)",
+            ]
         }
-        add(rare.trust)
-        add(rare.credentials)
-        add(rare.proxy)
+        add(optionalStorage.trust)
+        add(optionalStorage.credentials)
+        add(optionalStorage.proxy)
     }
 
     /// An IPv6 address is enclosed in brackets.
@@ -141,7 +152,7 @@ package struct CurlCommand {
         }
     }
 
-    /// Suppresses the fields that curl adds by default and NetKit does not.
+    /// Adds the header fields, and suppresses the fields that only curl adds by default.
     mutating func add(_ headers: Headers, of content: RequestContent) {
         for field in redaction?.hiding(headers) ?? headers {
             words += ["-H", Self.line(field)]
@@ -168,9 +179,12 @@ package struct CurlCommand {
         field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
     }
 
-    /// Adds the body. Returns the beginning of the line if the body has to be piped.
+    /// Adds the body. If the body has to be piped to curl, returns the command that prints it.
     mutating func add(_ body: Body, _ headers: Headers) -> String? {
         switch body.content {
+        case .file(let path) where body.fileOffset > 0:
+            words += ["--data-binary", "@-"]
+            return "tail -c +\(body.fileOffset + 1) \(Self.quoted(path))"
         case .file(let path):
             words += ["--data-binary", "@\(path)"]
             return nil
@@ -198,16 +212,16 @@ package struct CurlCommand {
     }
 
     mutating func add(url: String) {
-        let shown = redaction?.hiding(url: url) ?? url
-        if shown.contains(where: { "[]{}".contains($0) }) {
+        let visible = redaction?.hiding(url: url) ?? url
+        if visible.contains(where: { "[]{}".contains($0) }) {
             words.append("--globoff")
         }
-        words.append(shown)
+        words.append(visible)
     }
 
     // MARK: Shell words
 
-    /// Quotes a word for `sh`: within single quotes every character is literal.
+    /// Quotes a word for `sh`, in which every character within single quotes is literal.
     package static func quoted(_ word: String) -> String {
         let plain = word.utf8.allSatisfy { byte in
             (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
@@ -216,7 +230,7 @@ package struct CurlCommand {
         if plain, !word.isEmpty {
             return word
         }
-        // By Unicode scalars: a quote and a combining mark form one character.
+        // Compared by Unicode scalars, because a quote followed by a combining mark is another Character.
         var quoted = "'"
         for scalar in word.unicodeScalars {
             quoted.unicodeScalars.append(
@@ -225,7 +239,7 @@ package struct CurlCommand {
         return quoted + "'"
     }
 
-    /// Returns the format for which printf prints these bytes.
+    /// Returns the format argument with which printf prints these bytes.
     private static func format(_ bytes: Bytes) -> String {
         var format: [UInt8] = []
         for byte in bytes {

@@ -1,5 +1,5 @@
-/// Writes lines about every call: the request, optionally as a curl command, and the response. They contain no secret
-/// whose name ``Redaction`` recognizes.
+/// Writes lines about every call: the request, optionally as a curl command, and the response. Secrets whose names
+/// ``Redaction`` recognizes are hidden.
 ///
 ///     configuration.observers = [RequestLog { print($0) }]
 public struct RequestLog: Observer {
@@ -7,16 +7,18 @@ public struct RequestLog: Observer {
     public var redaction: Redaction
     /// Whether each transfer is also logged as a curl command.
     public var showsCurl = false
-    /// Whether fields are logged.
+    /// Whether header fields are logged.
     public var showsHeaders = true
-    /// The number of logged bytes of form and JSON bodies (2 KiB), for requests and responses. Other bodies are logged
-    /// by their length only.
+    /// The size of the largest form or JSON body that is logged, in bytes (2 KiB). Of other bodies only the length is
+    /// logged.
     public var maxBodyBytes = 2 << 10
     private let write: @Sendable (String) -> Void
 
+    /// Creates a log.
+    ///
     /// - Parameters:
     ///   - redaction: hides secrets.
-    ///   - write: called with one line at a time, without its terminator, on any thread.
+    ///   - write: called for each line, on any thread. The line has no line feed at its end.
     public init(_ redaction: Redaction = Redaction(), write: @escaping @Sendable (String) -> Void) {
         self.redaction = redaction
         self.write = write
@@ -25,26 +27,26 @@ public struct RequestLog: Observer {
     /// Writes the lines for the event.
     public func observe(_ event: Event) {
         switch event.change {
-        case .exchangeStarted(let number): asked(event, number)
-        case .exchangeEnded(_, let outcome): answered(event, outcome)
+        case .exchangeStarted(let number): logRequest(event, number)
+        case .exchangeEnded(_, let outcome): logResponse(event, outcome)
         case .waiting(let time, let reason):
             line(
-                event, reason == .retry ? "tries again in \(Self.text(time))" : "waits \(Self.text(time)) for its turn")
-        case .credentialsRefused(let reason): line(event, "credentials are refused: \(reason)")
+                event, reason == .retry ? "retrying in \(Self.text(time))" : "waiting \(Self.text(time)) (\(reason))")
+        case .credentialsRefused(let reason): line(event, "credentials rejected: \(reason)")
         case .cacheReported(let report):
-            line(event, "cache: \(report.decision)" + (report.isHit ? ", and it is the answer" : ""))
-        case .notStored(let error): line(event, "cache: cannot store the answer: \(error.message)")
+            line(event, "cache: \(report.decision)" + (report.isHit ? ", served from the cache" : ""))
+        case .notStored(let error): line(event, "cache: cannot store the response: \(error.message)")
         case .stopping(.failed(let error)): line(event, "failed after \(Self.text(event.elapsed)): \(error)")
         case .stopping(.answered): line(event, "ended after \(Self.text(event.elapsed))")
-        case .suspended: line(event, "is held up")
-        case .resumed: line(event, "goes on")
+        case .suspended: line(event, "paused")
+        case .resumed: line(event, "resumed")
         case .redirected(let head, let url):
             line(event, "redirected by \(head.status) to \(redaction.hiding(url: url))")
         default: break
         }
     }
 
-    private func asked(_ event: Event, _ number: Int) {
+    private func logRequest(_ event: Event, _ number: Int) {
         let request = event.request
         line(event, "> \(request.method) \(redaction.hiding(url: request.url))" + (number > 1 ? " (\(number))" : ""))
         fields(event, ">", request.headers)
@@ -57,7 +59,7 @@ public struct RequestLog: Observer {
         }
     }
 
-    private func answered(_ event: Event, _ outcome: Event.Outcome) {
+    private func logResponse(_ event: Event, _ outcome: Event.Outcome) {
         guard case .answered(let response) = outcome else { return }
         line(event, "< \(response.status) after \(Self.text(event.elapsed))")
         fields(event, "<", response.headers)
@@ -66,31 +68,127 @@ public struct RequestLog: Observer {
         }
     }
 
-    private func fields(_ event: Event, _ mark: String, _ fields: Headers) {
+    private func fields(_ event: Event, _ prefix: String, _ fields: Headers) {
         guard showsHeaders else { return }
         for field in redaction.hiding(fields) {
-            line(event, "\(mark) \(field.name): \(field.value)")
+            line(event, "\(prefix) \(field.name): \(field.value)")
         }
     }
 
-    private func body(_ event: Event, _ mark: String, _ bytes: Bytes?, _ type: String?) {
+    private func body(_ event: Event, _ prefix: String, _ bytes: Bytes?, _ type: String?) {
         guard let bytes else {
-            line(event, "\(mark) a body that is put together or read while it is sent")
+            line(event, "\(prefix) a body that is not in memory (multipart, file or stream)")
             return
         }
         if bytes.count <= maxBodyBytes, let text = redaction.hiding(body: bytes, contentType: type) {
-            line(event, "\(mark) \(text)")
+            line(event, "\(prefix) \(text)")
         } else {
-            line(event, "\(mark) \(bytes.count) bytes")
+            line(event, "\(prefix) \(bytes.count) bytes")
         }
     }
 
-    /// Returns one line. Control characters are replaced, so that a server cannot forge lines.
+    /// Writes one line. Control characters are replaced, so that a server cannot forge lines.
     private func line(_ event: Event, _ text: String) {
         write("#\(event.callID) " + text.printable(" "))
     }
 
     private static func text(_ time: Duration) -> String {
         "\(Int64(moment: (time / .milliseconds(1)).rounded())) ms"
+    }
+}
+
+// Descriptions of values that may contain secrets, so that neither `print` nor `dump` shows the secrets.
+
+extension ResponseStream: CustomStringConvertible, CustomReflectable {
+    /// One line with status, URL without its query, and fields without secrets.
+    public var description: String {
+        "ResponseStream(status: \(status), url: \"\(String(headOnly.urlWithoutQuery).shownPath)\", headers: \(headers))"
+            .printable()
+    }
+
+    /// The values of the description.
+    public var customMirror: Mirror {
+        Mirror(
+            self, children: ["status": status, "url": String(headOnly.urlWithoutQuery).shownPath, "headers": headers],
+            displayStyle: .struct
+        )
+    }
+}
+
+extension Request: CustomStringConvertible, CustomReflectable {
+    /// One line with method, URL without query and credentials, and fields without secrets.
+    public var description: String {
+        "Request<\(Value.self)>(\(method) \"\(url.shownPath)\", headers: \(headers))".printable()
+    }
+
+    /// The values of the description.
+    public var customMirror: Mirror {
+        Mirror(
+            self, children: ["method": method.rawValue, "url": url.shownPath, "headers": headers],
+            displayStyle: .struct)
+    }
+}
+
+extension Cookie: CustomStringConvertible, CustomReflectable {
+    /// The name, domain and path. The value is hidden, because it is usually a secret.
+    public var description: String {
+        "Cookie(\(name)=\(Redaction.mark), domain: \"\(domain)\", path: \"\(path)\")".printable()
+    }
+
+    /// A mirror of all properties, in which the value is hidden.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "name": name, "value": Redaction.mark, "domain": domain, "includesSubdomains": includesSubdomains,
+                "path": path, "expires": expires as Any, "isSecure": isSecure, "isHTTPOnly": isHTTPOnly,
+            ], displayStyle: .struct)
+    }
+}
+
+extension String {
+    /// The URL without its query and its credentials. Secrets in its path parameters are hidden.
+    var shownPath: String { Redaction().hiding(url: displayedLocation) }
+}
+
+extension Headers: CustomStringConvertible, CustomReflectable {
+    /// The fields as a literal. Values that contain secrets are hidden, as in a ``RequestLog``.
+    public var description: String {
+        isEmpty ? "[:]" : "[\(map(\.description).joined(separator: ", "))]"
+    }
+
+    /// A mirror in which the same values are hidden, so that `dump` shows no secrets.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: map(\.description), displayStyle: .collection) }
+}
+
+extension Headers.Field: CustomStringConvertible, CustomReflectable {
+    /// The quoted name and value. A value that contains a secret is hidden.
+    public var description: String {
+        "\(name.debugDescription): \(shownValue.debugDescription)".printable()
+    }
+
+    /// A mirror of name and value. A value that contains a secret is hidden.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["name": name, "value": shownValue], displayStyle: .struct)
+    }
+
+    private var shownValue: String { Redaction().hiding(Headers([self])).first?.value ?? "" }
+}
+
+extension Response: CustomStringConvertible, CustomReflectable {
+    /// One line with status, URL without its query, fields without secrets, and the number of body bytes.
+    public var description: String {
+        "Response(status: \(status), url: \"\(String(urlWithoutQuery).shownPath)\", headers: \(headers), bytes: \(bytes.count))"
+            .printable()
+    }
+
+    /// The values of the description, and the decoded value.
+    public var customMirror: Mirror {
+        let children: [(String?, Any)] = [
+            ("status", status), ("url", String(urlWithoutQuery).shownPath), ("headers", headers),
+            ("bytes", bytes.count),
+            ("value", value),
+        ]
+        return Mirror(self, children: children.map { (label: $0.0, value: $0.1) }, displayStyle: .struct)
     }
 }

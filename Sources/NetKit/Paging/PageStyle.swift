@@ -1,58 +1,58 @@
-/// How a server divides a list into pages: how a page is requested, and how the next one is found.
+/// The way in which a server divides a list into pages: how a page is requested, and how the next one is found.
 ///
-///     .number()                                       // ?page=1&per_page=20, as long as pages are full
+///     .number()                                       // ?page=1&per_page=20, until a page is not full
 ///     .offset(size: "limit", total: { $0.value.total }) { $0.items.count }
 ///     .cursor("after") { $0.value.nextCursor }        // a cursor in the preceding page
 ///     .link()                                         // the `Link` field, rel="next" (RFC 8288)
 public struct PageStyle<Value: Sendable>: Sendable {
     /// The position of a page to load.
-    struct Place: Sendable {
-        /// Counted from 1.
+    struct Position: Sendable {
+        /// The number of the page, from 1.
         var number = 1
         /// The number of items on the preceding pages.
         var offset = 0
         /// The requested number of items.
         var size: Int
-        /// The page's cursor or URL; `nil` for the first page.
+        /// The cursor or URL of the page; `nil` for the first page.
         var token: String?
     }
 
     /// The page after the current one.
     enum Next: Sendable {
         /// Another page follows.
-        case page(Place)
+        case page(Position)
         /// The current page is the last.
         case end
-        /// The current page is empty, so the preceding one was the last.
+        /// The current page is empty, so the preceding page was the last.
         case none
     }
 
-    private let ask: @Sendable (inout Request<Value>, Place) -> Void
-    private let next: @Sendable (Response<Value>, Place) throws(NetError) -> Next
-    /// The parameter with the page's position, which a server may ignore.
+    private let prepare: @Sendable (inout Request<Value>, Position) -> Void
+    private let next: @Sendable (Response<Value>, Position) throws(NetError) -> Next
+    /// The name of the parameter for the page's number or offset. A server that ignores it returns the same page again.
     let counter: String?
 
-    func request(_ request: Request<Value>, at place: Place) -> Request<Value> {
+    func request(_ request: Request<Value>, at position: Position) -> Request<Value> {
         var request = request
-        ask(&request, place)
+        prepare(&request, position)
         return request
     }
 
-    func after(_ response: Response<Value>, at place: Place) throws(NetError) -> Next {
-        try next(response, place)
+    func pageAfter(_ response: Response<Value>, at position: Position) throws(NetError) -> Next {
+        try next(response, position)
     }
 }
 
 extension PageStyle {
-    /// Pages that are requested by number.
+    /// Pages that are requested by their number.
     ///
-    /// The last page is the one that reaches `total`. Without a total it is the first page that is shorter than
-    /// requested, or the one before an empty page. The empty page is omitted.
+    /// If `total` returns a number, the last page is the one that reaches it. Otherwise the last page is the first one
+    /// with fewer items than requested, or the one before an empty page. The empty page is not returned.
     /// - Parameters:
-    ///   - name: the parameter with the page's number.
-    ///   - first: the first page's number.
-    ///   - size: the parameter with the requested number of items. If `nil`, it is not sent, and no page is considered
-    ///     short.
+    ///   - name: the name of the parameter for the page's number.
+    ///   - first: the server's number of the first page.
+    ///   - size: the name of the parameter for the requested number of items. If `nil`, it is not sent, and the list
+    ///     does not end at a page with fewer items.
     ///   - total: returns the number of items on all pages, if the response contains it.
     ///   - count: returns the number of items on a page.
     public static func number(
@@ -60,17 +60,18 @@ extension PageStyle {
         total: (@Sendable (Response<Value>) -> Int?)? = nil, count: @escaping @Sendable (Value) -> Int
     ) -> PageStyle {
         PageStyle(
-            ask: { request, place in
-                request.set(name, (place.number - 1).addingSaturated(first))
-                request.set(size, place.size)
+            prepare: { request, position in
+                request.set(name, (position.number - 1).addingSaturated(first))
+                request.set(size, position.size)
             }, next: counting(isSized: size != nil, total, count), counter: name)
     }
 
-    /// Pages that are requested by the number of preceding items. Otherwise as ``number(_:from:size:total:count:)``.
+    /// Pages that are requested by the number of preceding items. The last page is found as with
+    /// ``number(_:from:size:total:count:)``.
     ///
     /// - Parameters:
-    ///   - name: the parameter with the number of preceding items.
-    ///   - size: the parameter with the requested number of items; `nil` sends none.
+    ///   - name: the name of the parameter for the number of preceding items.
+    ///   - size: the name of the parameter for the requested number of items. If `nil`, it is not sent.
     ///   - total: returns the number of items on all pages, if the response contains it.
     ///   - count: returns the number of items on a page.
     public static func offset(
@@ -78,85 +79,87 @@ extension PageStyle {
         count: @escaping @Sendable (Value) -> Int
     ) -> PageStyle {
         PageStyle(
-            ask: { request, place in
-                request.set(name, place.offset)
-                request.set(size, place.size)
+            prepare: { request, position in
+                request.set(name, position.offset)
+                request.set(size, position.size)
             }, next: counting(isSized: size != nil, total, count), counter: name)
     }
 
     /// Pages that are requested by a cursor from the preceding page.
     ///
     /// - Parameters:
-    ///   - name: the parameter with the cursor; the first request has none.
-    ///   - size: the parameter with the requested number of items; `nil` sends none.
-    ///   - next: returns the cursor of the next page; `nil` or "" ends the list.
+    ///   - name: the name of the parameter for the cursor. The first request has none.
+    ///   - size: the name of the parameter for the requested number of items. If `nil`, it is not sent.
+    ///   - next: returns the cursor of the next page. If it returns `nil` or "", the list ends.
     public static func cursor(
         _ name: String = "cursor", size: String? = nil, next: @escaping @Sendable (Response<Value>) -> String?
     ) -> PageStyle {
         PageStyle(
-            ask: { request, place in
-                request.set(size, place.size)
-                if let token = place.token {
+            prepare: { request, position in
+                request.set(size, position.size)
+                if let token = position.token {
                     request.parameters = request.parameters ?? .object([])
                     request.parameters?[name] = .string(token)
                 }
             },
-            next: { response, place in
+            next: { response, position in
                 guard let token = next(response), !token.isEmpty else { return .end }
-                return .page(place.following(token: token))
+                return .page(position.following(token: token))
             }, counter: nil)
     }
 
-    /// Pages that are found by the `Link` field with rel="next" of the preceding response (RFC 8288).
+    /// Pages whose URLs are in the preceding response, in a `Link` field with rel="next" (RFC 8288).
     ///
-    /// The URL is used without the request's own parameters. The agent's parameters are added if the URL does not
-    /// contain them. If a link has another origin than the first page, the next load throws
-    /// ``NetError/Code/redirectRefused``. The request's credentials are not meant for that origin.
-    /// - Parameter size: the first request's parameter with the requested number of items; `nil` sends none.
+    /// The request's own parameters are not added to such a URL. The agent's parameters are added if the URL does not
+    /// contain them. If the URL has another origin than the first page, the next load throws
+    /// ``NetError/Code/redirectRefused``, because the request's credentials must not be sent there.
+    /// - Parameter size: the name of the first request's parameter for the requested number of items. If `nil`, it is
+    ///   not sent.
     public static func link(size: String? = nil) -> PageStyle {
         PageStyle(
-            ask: { request, place in
-                guard let url = place.token else { return request.set(size, place.size) }
+            prepare: { request, position in
+                guard let url = position.token else { return request.set(size, position.size) }
                 request.url = url
-                // Parameters in a body are not part of the server's URL.
+                // Parameters in the body are kept, because the link replaces only those in the query.
                 if !request.content.makesBodyOfParameters {
                     request.parameters = nil
                     request.parameterSource = nil
-                    request.isOfServersMaking = true
+                    request.isServerControlledURL = true
                 }
             },
-            next: { (response, place) throws(NetError) in
+            next: { (response, position) throws(NetError) in
                 guard let url = try response.link("next") else { return .end }
                 guard url.hasSameOrigin(as: response.metrics.first?.url ?? "") else {
                     throw NetError(
                         .redirectRefused, "the next page is at another origin: \(shownPageToken(url))",
                         response: response.bare)
                 }
-                return .page(place.following(token: url))
+                return .page(position.following(token: url))
             }, counter: nil)
     }
 
     private static func counting(
         isSized: Bool, _ total: (@Sendable (Response<Value>) -> Int?)?, _ count: @escaping @Sendable (Value) -> Int
-    ) -> @Sendable (Response<Value>, Place) throws(NetError) -> Next {
-        { response, place in
+    ) -> @Sendable (Response<Value>, Position) throws(NetError) -> Next {
+        { response, position in
             let count = count(response.value)
             if count <= 0 {
-                return place.number > 1 ? .none : .end
+                return position.number > 1 ? .none : .end
             }
             let isLast =
                 if let total = total?(response) {
-                    place.offset.addingSaturated(count) >= total
+                    position.offset.addingSaturated(count) >= total
                 } else {
-                    isSized && count < place.size
+                    isSized && count < position.size
                 }
-            return isLast ? .end : .page(place.following(count: count))
+            return isLast ? .end : .page(position.following(count: count))
         }
     }
 }
 
 extension PageStyle where Value: Collection {
-    /// Pages by number, whose values are arrays of items; see ``number(_:from:size:total:count:)``.
+    /// Pages that are requested by their number, for a value that is the collection of items; see
+    /// ``number(_:from:size:total:count:)``.
     public static func number(
         _ name: String = "page", from first: Int = 1, size: String? = "per_page",
         total: (@Sendable (Response<Value>) -> Int?)? = nil
@@ -164,7 +167,8 @@ extension PageStyle where Value: Collection {
         number(name, from: first, size: size, total: total) { $0.count }
     }
 
-    /// Pages by offset, whose values are arrays of items; see ``offset(_:size:total:count:)``.
+    /// Pages that are requested by the number of preceding items, for a value that is the collection of items; see
+    /// ``offset(_:size:total:count:)``.
     public static func offset(
         _ name: String = "offset", size: String? = "limit", total: (@Sendable (Response<Value>) -> Int?)? = nil
     ) -> PageStyle {
@@ -172,13 +176,13 @@ extension PageStyle where Value: Collection {
     }
 }
 
-extension PageStyle.Place {
+extension PageStyle.Position {
     fileprivate func following(count: Int = 0, token: String? = nil) -> Self {
-        var place = self
-        place.number += 1
-        place.offset = place.offset.addingSaturated(count)
-        place.token = token
-        return place
+        var position = self
+        position.number += 1
+        position.offset = position.offset.addingSaturated(count)
+        position.token = token
+        return position
     }
 }
 
@@ -191,6 +195,21 @@ extension Request {
 }
 
 extension Response {
-    /// The response with its body as the value, for errors.
+    /// The response with its undecoded body as the value, for ``NetError/response``.
     var bare: Response<Bytes> { map { $0.bytes } }
+}
+
+/// One page of a list.
+public struct Page<Value: Sendable>: Sendable {
+    /// The response that contains the page.
+    public let response: Response<Value>
+    /// The number of the page, from 1. The numbers of the server may be different.
+    public let number: Int
+    /// Whether no further page is known.
+    public let isLast: Bool
+
+    /// The page's value.
+    public var value: Value { response.value }
+    /// Whether it is the first page.
+    public var isFirst: Bool { number == 1 }
 }

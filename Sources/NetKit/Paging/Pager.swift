@@ -4,20 +4,20 @@
 ///     let first = try await pager.refresh()
 ///     let second = try await pager.loadNextPage()
 ///
-/// No page is returned twice: loads wait for each other, and each returns the next page. A failed load changes nothing,
-/// so the next one requests the same page. If a page's reference to the next one is invalid, the page is returned and
-/// the next load fails. Thread-safe.
+/// Concurrent loads wait for each other, and each one returns the next page, so that no page is returned twice. If a
+/// load fails, the next load requests the same page again. If the link or cursor to the next page is invalid, the
+/// current page is returned, and the next load fails. Thread-safe.
 public final class Pager<Source: RequestConvertible>: Sendable {
     /// A page of this list.
     public typealias Element = Page<Source.Value>
 
-    private typealias Place = PageStyle<Source.Value>.Place
+    private typealias Position = PageStyle<Source.Value>.Position
 
     private struct State: Sendable {
         var size: Int
-        /// The page to load; `nil` after the last.
-        var next: Place?
-        /// Why the reference to the next page is invalid.
+        /// The page to load next; `nil` after the last page.
+        var next: Position?
+        /// The error of the next load, if the link or cursor to the next page is invalid.
         var fault: NetError?
         var current: Element?
         /// The cursors and URLs of the pages so far.
@@ -29,26 +29,26 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     private let style: PageStyle<Source.Value>
     private let sender: any RequestSender
     private let state: Lock<State>
-    private let turns = Turns()
+    private let mutex = AsyncMutex()
 
-    /// Creates a pager. Loads nothing.
+    /// Creates a pager. It loads nothing yet.
     ///
     /// - Parameters:
     ///   - source: creates the request of each page.
     ///   - style: how the next page is found.
-    ///   - size: the requested number of items on a page; less than 1 is treated as 1.
-    ///   - sender: an agent.
+    ///   - size: the requested number of items on a page. A number below 1 is treated as 1.
+    ///   - sender: the agent that sends the requests.
     public init(
         _ source: Source, by style: PageStyle<Source.Value>, size: Int = 20, through sender: some RequestSender
     ) {
         self.source = source
         self.style = style
         self.sender = sender
-        state = Lock(State(size: max(1, size), next: Place(size: max(1, size))))
+        state = Lock(State(size: max(1, size), next: Position(size: max(1, size))))
     }
 
-    /// The requested number of items on a page. A change applies after the next ``refresh()``: before, it would shift
-    /// the items between pages.
+    /// The requested number of items on a page. If pages were loaded already, a change applies from the next
+    /// ``refresh()`` on. Otherwise items would be skipped or repeated.
     public var pageSize: Int {
         get { state.withLock { $0.size } }
         set {
@@ -61,34 +61,32 @@ public final class Pager<Source: RequestConvertible>: Sendable {
         }
     }
 
-    /// The last loaded page; `nil` before the first.
+    /// The page that was loaded last; `nil` if none was.
     public var currentPage: Element? { state.withLock { $0.current } }
-    /// The number of the current page, counted from 1; 0 before the first.
-    public var currentPageNumber: Int { currentPage?.number ?? 0 }
-    /// Whether the current page is the first.
-    public var isFirstPage: Bool { currentPage?.isFirst ?? false }
     /// Whether no further page is known.
     public var isLastPage: Bool { state.withLock { $0.next == nil && $0.fault == nil } }
-    /// Whether a load is in flight, or waits for another.
+    /// Whether a load is in flight, or waits for another load.
     public var isLoading: Bool { state.withLock { $0.loading > 0 } }
 
-    /// Loads the page after the current one, or the first. Returns `nil` after the last.
+    /// Loads the page after the current one, or the first page. Returns `nil` after the last page.
     ///
-    /// Throws the errors of the request. Two more errors name an invalid link:
-    /// - ``NetError/Code/pageRepeated`` after a page that refers to an earlier one. The list ends there.
-    /// - ``NetError/Code/redirectRefused`` after a page whose link has another origin, until ``refresh()`` is called.
+    /// Throws the errors of the request, and:
+    /// - ``NetError/Code/pageRepeated`` if the current page refers to an earlier one. The list ends there.
+    /// - ``NetError/Code/redirectRefused`` if the link in the current page has another origin. Further loads throw the
+    ///   same error until ``refresh()``.
     public func loadNextPage() async throws(NetError) -> Element? {
-        try await inTurn { () async throws(NetError) in
-            let (place, current, tokens) = state.withLock { ($0.next, $0.current, $0.tokens) }
+        try await withLock { () async throws(NetError) in
+            let (position, current, tokens) = state.withLock { ($0.next, $0.current, $0.tokens) }
             if let fault = takeFault() {
                 throw fault
             }
-            guard let place else { return nil }
-            return try await load(place, after: current, tokens)
+            guard let position else { return nil }
+            return try await load(position, after: current, tokens)
         }
     }
 
-    /// Returns the error of an invalid reference. A cycle is reported once, because all its pages were returned.
+    /// Returns the error of an invalid link or cursor. The error of a cycle is returned only once, because all pages of
+    /// the cycle were returned already.
     private func takeFault() -> NetError? {
         state.withLock { state in
             let fault = state.fault
@@ -99,65 +97,65 @@ public final class Pager<Source: RequestConvertible>: Sendable {
         }
     }
 
-    /// Loads the first page again. The earlier pages are forgotten when it has arrived.
+    /// Loads the first page again. When it has arrived, the list starts again from it.
     public func refresh() async throws(NetError) -> Element {
-        let page = try await inTurn { () async throws(NetError) in
-            try await load(Place(size: pageSize), after: nil, [])
+        let page = try await withLock { () async throws(NetError) in
+            try await load(Position(size: pageSize), after: nil, [])
         }
-        guard let page else { throw NetError(.internal, "a first page is a page") }
+        guard let page else { throw NetError(.internal, "the first page is missing") }
         return page
     }
 
-    private func inTurn(
+    private func withLock(
         _ load: () async throws(NetError) -> Element?
     ) async throws(NetError) -> Element? {
         state.withLock { $0.loading += 1 }
         defer { state.withLock { $0.loading -= 1 } }
-        try await turns.enter()
-        defer { turns.leave() }
+        try await mutex.enter()
+        defer { mutex.leave() }
         return try await load()
     }
 
     private func load(
-        _ place: Place, after current: Element?, _ tokens: Set<String>
+        _ position: Position, after current: Element?, _ tokens: Set<String>
     ) async throws(NetError) -> Element? {
-        let response = try await sender.send(style.request(try await source.request(), at: place))
-        if let counter = style.counter, let current, response.isAgain(current.response) {
-            // The server has no page of this number, so the list has ended.
+        let response = try await sender.send(style.request(try await source.callRequest(), at: position))
+        if let counter = style.counter, let current, response.hasSameBody(current.response) {
+            // The server ignores the parameter and returns the same page again, so there is no further page.
             state.withLock { $0.next = nil }
             throw NetError(
                 .pageRepeated,
-                "page \(place.number) is page \(current.number) again: the server ignores \"\(counter)\"",
+                "page \(position.number) repeats page \(current.number): the server ignores \"\(counter)\"",
                 response: response.bare)
         }
         var tokens = tokens
-        if place.number == 1, let url = response.metrics.first?.url {
+        if position.number == 1, let url = response.metrics.first?.url {
             tokens.insert(url)
         }
         do throws(NetError) {
-            return keep(response, at: place, try next(response, at: place, &tokens), tokens)
+            return finishLoad(response, at: position, try next(response, at: position, &tokens), tokens)
         } catch {
-            return keep(response, at: place, .end, tokens, fault: error)
+            return finishLoad(response, at: position, .end, tokens, fault: error)
         }
     }
 
     private func next(
-        _ response: Response<Source.Value>, at place: Place, _ tokens: inout Set<String>
+        _ response: Response<Source.Value>, at position: Position, _ tokens: inout Set<String>
     ) throws(NetError) -> PageStyle<Source.Value>.Next {
-        let next = try style.after(response, at: place)
+        let next = try style.pageAfter(response, at: position)
         if case .page(let later) = next, let token = later.token, !tokens.insert(token).inserted {
             throw NetError(
-                .pageRepeated, "page \(place.number) leads back to an earlier page by \(shownPageToken(token))",
+                .pageRepeated, "page \(position.number) links back to an earlier page: \(shownPageToken(token))",
                 response: response.bare)
         }
         return next
     }
 
-    private func keep(
-        _ response: Response<Source.Value>, at place: Place, _ next: PageStyle<Source.Value>.Next,
+    private func finishLoad(
+        _ response: Response<Source.Value>, at position: Position, _ next: PageStyle<Source.Value>.Next,
         _ tokens: Set<String>, fault: NetError? = nil
     ) -> Element? {
-        let later: Place? = if case .page(let later) = next { later } else { nil }
+        let later: Position? = if case .page(let later) = next { later } else { nil }
         return state.withLock { state in
             state.next = later
             state.fault = fault
@@ -167,19 +165,132 @@ public final class Pager<Source: RequestConvertible>: Sendable {
             }
             state.tokens = tokens
             state.current = Element(
-                response: response, number: place.number, isLast: later == nil && fault == nil)
+                response: response, number: position.number, isLast: later == nil && fault == nil)
             return state.current
         }
     }
 }
 
-/// Returns a cursor or a link for an error message: one line, truncated, without the secrets of a URL.
+/// Returns a cursor or a URL for an error message: quoted in one line, truncated, and with secrets hidden.
 func shownPageToken(_ token: String) -> String {
     let shown = token.contains("://") ? Redaction().hiding(url: token) : token
     return String(String(shown.prefix(200)).debugDescription)
 }
 
 extension Response {
-    /// Whether both bodies are equal and not empty.
-    fileprivate func isAgain(_ other: Response) -> Bool { !bytes.isEmpty && bytes == other.bytes }
+    /// Returns true if both bodies are equal and not empty.
+    fileprivate func hasSameBody(_ other: Response) -> Bool { !bytes.isEmpty && bytes == other.bytes }
+}
+
+/// A lock for asynchronous work. One task holds it at a time, and waiting tasks get it in the order of their arrival.
+final class AsyncMutex: Sendable {
+    private struct State: Sendable {
+        var isTaken = false
+        var waiting: [Promise<Void>] = []
+    }
+
+    private let state = Lock(State())
+
+    /// Waits for the lock. Throws if the task is cancelled first.
+    func enter() async throws(NetError) {
+        let promise = state.withLock { state -> Promise<Void>? in
+            if !state.isTaken {
+                state.isTaken = true
+                return nil
+            }
+            let promise = Promise<Void>()
+            state.waiting.append(promise)
+            return promise
+        }
+        guard let promise else { return }
+        do throws(NetError) {
+            try await promise.value()
+        } catch {
+            let isWaiting = state.withLock { state in
+                let count = state.waiting.count
+                state.waiting.removeAll { $0 === promise }
+                return state.waiting.count < count
+            }
+            // The task was given the lock before its cancellation removed it from the queue.
+            if !isWaiting {
+                leave()
+            }
+            throw error
+        }
+    }
+
+    /// Releases the lock and passes it to the next task.
+    func leave() {
+        let next = state.withLock { state -> Promise<Void>? in
+            state.isTaken = !state.waiting.isEmpty
+            return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+        }
+        next?.fulfil(.success(()))
+    }
+}
+
+/// The pages of a list as an asynchronous sequence. Each iterator starts with the first page.
+///
+///     for try await page in agent.pages(of: Request<[City]>("cities"), by: .number()) {
+///         cities += page.value
+///     }
+///
+/// A page is requested when the iterator is asked for it. An error ends the sequence.
+public struct Pages<Source: RequestConvertible>: AsyncSequence, Sendable {
+    let source: Source
+    let style: PageStyle<Source.Value>
+    let size: Int
+    let sender: any RequestSender
+
+    /// Returns an iterator that starts with the first page.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(pager: pager(through: sender))
+    }
+
+    private func pager(through sender: some RequestSender) -> Pager<Source> {
+        Pager(source, by: style, size: size, through: sender)
+    }
+
+    /// Loads the pages one by one.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private var pager: Pager<Source>?
+
+        fileprivate init(pager: Pager<Source>) {
+            self.pager = pager
+        }
+
+        /// Returns the next page, or `nil` after the last page.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Page<Source.Value>?
+        {
+            do throws(NetError) {
+                let page = try await pager?.loadNextPage()
+                if page == nil || page?.isLast == true {
+                    pager = nil
+                }
+                return page ?? nil
+            } catch {
+                pager = nil
+                throw error
+            }
+        }
+
+        /// Returns the next page, or `nil` after the last page.
+        public mutating func next() async throws(NetError) -> Page<Source.Value>? {
+            try await next(isolation: #isolation)
+        }
+    }
+}
+
+extension RequestSender {
+    /// Returns the pages of a list.
+    ///
+    /// - Parameters:
+    ///   - source: a request, or a value that creates one for each page.
+    ///   - style: how the next page is found. By default it is the response's `Link` field (RFC 8288).
+    ///   - size: the requested number of items on a page.
+    public func pages<Source: RequestConvertible>(
+        of source: Source, by style: PageStyle<Source.Value> = .link(), size: Int = 20
+    ) -> Pages<Source> {
+        Pages(source: source, style: style, size: size, sender: self)
+    }
 }

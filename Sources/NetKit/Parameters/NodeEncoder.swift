@@ -13,15 +13,15 @@ struct NodeEncoder: Encoder {
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         node.beginValues()
-        return ValueContainer(node: node, codingPath: codingPath, strategy: strategy)
+        return ElementContainer(node: node, codingPath: codingPath, strategy: strategy)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
-        OneContainer(node: node, codingPath: codingPath, strategy: strategy)
+        ValueContainer(node: node, codingPath: codingPath, strategy: strategy)
     }
 }
 
-/// Named values.
+/// Encodes the members of an object.
 private struct FieldContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: ParameterNode
     let codingPath: [any CodingKey]
@@ -36,20 +36,21 @@ private struct FieldContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func encodeNil(forKey key: Key) {
-        field(key).put(.null)
+        field(key).set(.null)
     }
 
     func encode(_ value: some Encodable, forKey key: Key) throws {
-        try field(key).take(value, at: codingPath + [key], by: strategy)
+        try field(key).encode(value, at: codingPath + [key], by: strategy)
     }
 
-    // Without these two methods the standard library rejects 128-bit integers; likewise below.
+    // The standard library's default implementations of these two methods reject 128-bit integers. The same applies to
+    // the containers below.
     func encode(_ value: Int128, forKey key: Key) {
-        field(key).put(Parameters(value))
+        field(key).set(Parameters(integer: value))
     }
 
     func encode(_ value: UInt128, forKey key: Key) {
-        field(key).put(Parameters(value))
+        field(key).set(Parameters(integer: value))
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -71,8 +72,8 @@ private struct FieldContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-/// Values in order.
-private struct ValueContainer: UnkeyedEncodingContainer {
+/// Encodes the elements of an array.
+private struct ElementContainer: UnkeyedEncodingContainer {
     let node: ParameterNode
     let codingPath: [any CodingKey]
     let strategy: ParameterEncoder
@@ -87,20 +88,20 @@ private struct ValueContainer: UnkeyedEncodingContainer {
     }
 
     func encodeNil() {
-        node.element().put(.null)
+        node.element().set(.null)
     }
 
     func encode(_ value: some Encodable) throws {
         let path = nextPath
-        try node.element().take(value, at: path, by: strategy)
+        try node.element().encode(value, at: path, by: strategy)
     }
 
     func encode(_ value: Int128) {
-        node.element().put(Parameters(value))
+        node.element().set(Parameters(integer: value))
     }
 
     func encode(_ value: UInt128) {
-        node.element().put(Parameters(value))
+        node.element().set(Parameters(integer: value))
     }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
@@ -116,32 +117,32 @@ private struct ValueContainer: UnkeyedEncodingContainer {
     }
 }
 
-/// One value.
-private struct OneContainer: SingleValueEncodingContainer {
+/// Encodes a single value.
+private struct ValueContainer: SingleValueEncodingContainer {
     let node: ParameterNode
     let codingPath: [any CodingKey]
     let strategy: ParameterEncoder
 
     func encodeNil() {
-        node.put(.null)
+        node.set(.null)
     }
 
     func encode(_ value: Bool) {
-        node.put(strategy.parameters(of: value))
+        node.set(strategy.parameters(of: value))
     }
 
     func encode(_ value: String) {
-        node.put(.string(value))
+        node.set(.string(value))
     }
 
     func encode(_ value: Double) throws {
         try check(value)
-        node.put(.double(value))
+        node.set(.double(value))
     }
 
     func encode(_ value: Float) throws {
         try check(value)
-        node.put(Parameters(value))
+        node.set(Parameters(shortest: value))
     }
 
     private func check(_ value: some FloatingPoint) throws {
@@ -152,54 +153,54 @@ private struct OneContainer: SingleValueEncodingContainer {
     }
 
     func encode(_ value: Int) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: Int8) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: Int16) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: Int32) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: Int64) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: UInt) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: UInt8) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: UInt16) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: UInt32) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: UInt64) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: Int128) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: UInt128) {
-        node.put(Parameters(value))
+        node.set(Parameters(integer: value))
     }
 
     func encode(_ value: some Encodable) throws {
-        try node.take(value, at: codingPath, by: strategy)
+        try node.encode(value, at: codingPath, by: strategy)
     }
 }

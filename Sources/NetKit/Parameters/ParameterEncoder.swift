@@ -10,11 +10,12 @@ public import Foundation
 ///     let parameters = try Parameters(encoding: search, by: ParameterEncoder(keys: .snakeCase, dates: .secondsSince1970))
 ///
 /// Fields keep the order in which the value encodes them. The fields of dictionaries are sorted, because dictionaries
-/// have no order. A `Set` becomes ``Parameters/set(_:)``, a `URL` a string, and a `Decimal` its digits. Thread-safe.
+/// have no order. A `Set` becomes ``Parameters/set(_:)``, a `URL` becomes a string, and a `Decimal` becomes
+/// ``Parameters/number(_:)``. Thread-safe.
 public struct ParameterEncoder: Sendable {
     /// How keys are named.
     public enum KeyStrategy: Sendable {
-        /// Unchanged.
+        /// Keys are unchanged.
         case asDeclared
         /// `isOpenNow` becomes `is_open_now`. The keys of dictionaries are unchanged.
         case snakeCase
@@ -66,13 +67,23 @@ public struct ParameterEncoder: Sendable {
     public var data: DataStrategy
     /// How booleans are encoded.
     public var booleans: BooleanStrategy
-    /// Whether the result becomes JSON. Non-finite numbers are then errors with their path, and a `Set` becomes a
-    /// sorted array.
+    /// Whether the result becomes JSON. If true, a number that is not finite is an error with the path of the number,
+    /// and a `Set` becomes a sorted array.
     private(set) var isForJSON = false
+    /// Whether dates stay ``Parameters/date(_:)`` and declared names are marked, so that a ``JSONCoding`` can still
+    /// determine their form.
+    private(set) var isDeferring = false
 
-    /// Encodes as a `JSONEncoder` with default settings.
+    /// An encoder whose result can still be changed by a ``JSONCoding``.
+    static let deferring = {
+        var encoder = ParameterEncoder()
+        encoder.isDeferring = true
+        return encoder
+    }()
+
+    /// The same for a value that becomes a JSON body.
     static let json = {
-        var encoder = ParameterEncoder(dates: .deferred)
+        var encoder = ParameterEncoder.deferring
         encoder.isForJSON = true
         return encoder
     }()
@@ -90,13 +101,13 @@ public struct ParameterEncoder: Sendable {
 }
 
 extension Parameters {
-    /// Encodes a value.
+    /// Creates parameters from a value.
     ///
-    /// Throws ``NetError/Code/unencodable``, with the path, if the value cannot be encoded.
+    /// - Throws: ``NetError/Code/unencodable``, with the path of the part that cannot be encoded.
     public init(encoding value: some Encodable, by encoder: ParameterEncoder = ParameterEncoder()) throws(NetError) {
         let node = ParameterNode()
         do {
-            try node.take(value, at: [], by: encoder)
+            try node.encode(value, at: [], by: encoder)
         } catch {
             throw NetError(encoding: error)
         }
@@ -118,7 +129,7 @@ extension NetError {
 }
 
 extension [any CodingKey] {
-    /// The path in the form of a query name.
+    /// The path in the form of a query name, such as "a[b][2]".
     fileprivate var asName: String {
         guard let first else { return "" }
         return dropFirst().reduce(into: first.stringValue) {
@@ -145,20 +156,23 @@ extension ParameterEncoder {
         }
     }
 
-    /// Returns `nil` if the date encodes itself.
+    /// Returns the representation of a date, or `nil` if the date encodes itself.
     func parameters(of date: Date, at path: [any CodingKey]) throws -> Parameters? {
-        switch dates {
+        if isDeferring {
+            return .date(date)
+        }
+        return switch dates {
         case .iso8601: .string(try date.text(at: path))
         case .secondsSince1970: .double(date.timeIntervalSince1970)
         case .millisecondsSince1970:
-            // A date out of range becomes infinity, which every format rejects.
+            // A date that is out of range becomes infinity, which every format reports as an error.
             Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()).map(Parameters.integer) ?? .double(.infinity)
         case .deferred: nil
         case .custom(let make): try make(date)
         }
     }
 
-    /// Returns `nil` if the data encodes itself.
+    /// Returns the representation of data, or `nil` if the data encodes itself.
     func parameters(of data: Data) throws -> Parameters? {
         switch self.data {
         case .base64: .string(data.base64EncodedString())
@@ -170,32 +184,43 @@ extension ParameterEncoder {
 }
 
 extension Date {
-    /// Returns the date as RFC 3339 text. The formatter would silently write another date for one that is NaN or beyond
-    /// all calendars.
-    fileprivate func text(at path: [any CodingKey]) throws -> String {
+    /// The date as RFC 3339 text without fractional seconds; `nil` outside the years 1 to 9999. The formatter silently
+    /// writes a wrong date for one that is NaN or far out of range.
+    var internetText: String? {
         let years1To9999 = Date.distantPast..<Date(timeIntervalSince1970: 253_402_300_800)
-        guard years1To9999.contains(self) else {
-            // Not the date itself: it may have no description, and printing the error would then trap.
+        return years1To9999.contains(self) ? formatted(.iso8601) : nil
+    }
+
+    fileprivate func text(at path: [any CodingKey]) throws -> String {
+        guard let text = internetText else {
+            // The error contains the number and not the date: a date that has no description would trap when the error
+            // is printed.
             throw EncodingError.invalidValue(
-                timeIntervalSince1970,
-                .init(codingPath: path, debugDescription: "a date outside the years 1 to 9999 has no text"))
+                timeIntervalSince1970, .init(codingPath: path, debugDescription: Parameters.dateOutOfRange))
         }
-        return formatted(.iso8601)
+        return text
     }
 }
 
+extension Parameters {
+    /// The reason why a date has no text.
+    static let dateOutOfRange = "a date outside the years 1 to 9999 cannot be encoded"
+}
+
 extension String {
-    /// A word begins with a capital letter after a small letter or a digit. In a run of capitals, the last one begins a
-    /// word if a small letter follows: `userIDText` is `user_id_text`.
+    /// The name in snake case. A capital letter begins a word if it follows a small letter or a digit. In a run of
+    /// capitals, the last one begins a word if a small letter follows. For example, `userIDText` becomes
+    /// `user_id_text`.
     fileprivate var inSnakeCase: String {
         let letters = Array(unicodeScalars)
         var result = ""
         for (index, letter) in letters.enumerated() {
             let isCapital = letter.properties.isUppercase
-            let before = index > 0 ? letters[index - 1] : "_"
+            let previous = index > 0 ? letters[index - 1] : "_"
             let endsCapitals =
-                before.properties.isUppercase && index + 1 < letters.count && letters[index + 1].properties.isLowercase
-            if isCapital, before != "_", !before.properties.isUppercase || endsCapitals {
+                previous.properties.isUppercase && index + 1 < letters.count
+                && letters[index + 1].properties.isLowercase
+            if isCapital, previous != "_", !previous.properties.isUppercase || endsCapitals {
                 result += "_"
             }
             result += isCapital ? letter.properties.lowercaseMapping : String(letter)

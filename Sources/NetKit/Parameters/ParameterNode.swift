@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A node of a tree of parameters during encoding.
+/// A node of the tree of parameters that ``NodeEncoder`` builds.
 final class ParameterNode {
     private enum Content {
         case nothing
@@ -15,21 +15,28 @@ final class ParameterNode {
 
     private var content = Content.nothing
     /// The index of each field.
-    private var places: [String: Int] = [:]
+    private var indices: [String: Int] = [:]
     private var isSet = false
     /// Whether a set is encoded as an array in a fixed order.
     private var sortsSets = false
-    /// Whether the keys are those of a dictionary: they are data, and have no order.
+    /// The origin of the names of the fields.
+    private var spelling = Parameters.Field.Spelling.given
+    /// Whether the node encodes a dictionary. If so, the key strategy does not rename its keys, and they are sorted
+    /// because they have no order.
     private(set) var isDictionary = false
 
-    /// The encoded value. A value that encoded nothing is an object without fields.
+    /// The encoded value. If the value encoded nothing, it is an object without fields.
     var parameters: Parameters {
         switch content {
         case .nothing: return .object([])
         case .value(let value): return value
         case .fields(let fields):
-            let made = fields.map { Parameters.Field(name: $0.name, value: $0.node.parameters) }
-            return .object(isDictionary ? made.sorted { $0.name < $1.name } : made)
+            let members = fields.map { field in
+                var member = Parameters.Field(name: field.name, value: field.node.parameters)
+                member.spelling = isDictionary ? .given : spelling
+                return member
+            }
+            return .object(isDictionary ? members.sorted { $0.name < $1.name } : members)
         case .values(let nodes):
             let values = nodes.map(\.parameters)
             if isSet {
@@ -40,7 +47,8 @@ final class ParameterNode {
         }
     }
 
-    private static func sorted(_ values: [Parameters]) -> [Parameters] {
+    /// Returns the values of a set in a fixed order: integers by value, then everything else by its JSON text.
+    static func sorted(_ values: [Parameters]) -> [Parameters] {
         values.map { ($0, $0.sortKey) }.sorted { $0.1 < $1.1 }.map(\.0)
     }
 
@@ -55,31 +63,31 @@ final class ParameterNode {
         if case .values(let nodes) = content { nodes.count } else { 0 }
     }
 
-    func put(_ value: Parameters) {
+    func set(_ value: Parameters) {
         content = .value(value)
     }
 
-    /// Makes the node an object.
+    /// Makes the node an object, if it is not one yet.
     func beginFields() {
         if case .fields = content { return }
         content = .fields([])
     }
 
-    /// Makes the node an array.
+    /// Makes the node an array, if it is not one yet.
     func beginValues() {
         if case .values = content { return }
         content = .values([])
     }
 
-    /// Returns the node of a field. An existing one is cleared and keeps its position.
+    /// Returns a new node for a field. If a field with this name exists, its node is replaced at the same position.
     func field(_ name: String) -> ParameterNode {
         let node = ParameterNode()
         guard case .fields(var fields) = content else { return node }
         content = .nothing
-        if let place = places[name] {
-            fields[place].node = node
+        if let index = indices[name] {
+            fields[index].node = node
         } else {
-            places[name] = fields.count
+            indices[name] = fields.count
             fields.append((name, node))
         }
         content = .fields(fields)
@@ -96,10 +104,11 @@ final class ParameterNode {
         return node
     }
 
-    /// Encodes a value into the node.
-    func take(_ value: some Encodable, at path: [any CodingKey], by encoder: ParameterEncoder) throws {
-        if let known = try known(value, at: path, by: encoder) {
-            put(known)
+    /// Encodes a value, which becomes the content of this node.
+    func encode(_ value: some Encodable, at path: [any CodingKey], by encoder: ParameterEncoder) throws {
+        spelling = encoder.isDeferring ? .declared : .given
+        if let parameters = try specialValue(value, at: path, by: encoder) {
+            set(parameters)
             return
         }
         isSet = value is any MarkedSet
@@ -108,10 +117,18 @@ final class ParameterNode {
         try value.encode(to: NodeEncoder(node: self, codingPath: path, strategy: encoder))
     }
 
-    private func known(
-        _ value: some Encodable, at path: [any CodingKey], by encoder: ParameterEncoder
+    /// Returns the parameters of a value of a type that the encoder handles itself, or `nil` for other types.
+    private func specialValue<Value: Encodable>(
+        _ value: Value, at path: [any CodingKey], by encoder: ParameterEncoder
     ) throws -> Parameters? {
-        switch value {
+        // Comparing types is faster than casting.
+        if Value.self == Parameters.self {
+            return value as? Parameters
+        }
+        if Value.self == JSONValue.self {
+            return (value as? JSONValue)?.parameters
+        }
+        return switch value {
         case let value as Date: try encoder.parameters(of: value, at: path)
         case let value as Data: try encoder.parameters(of: value)
         case let value as URL: .string(value.absoluteString)
@@ -146,7 +163,8 @@ extension Parameters {
     }
 }
 
-// A marker protocol without associated types: generic code cannot test for `Set` otherwise.
+// Markers for `Set` and `Dictionary`. Generic code cannot test for these types themselves, because they have type
+// parameters.
 private protocol MarkedSet {}
 extension Set: MarkedSet {}
 private protocol MarkedDictionary {}
@@ -169,5 +187,24 @@ struct NameKey: CodingKey {
     init(intValue: Int) {
         stringValue = String(intValue)
         self.intValue = intValue
+    }
+}
+
+extension Parameters {
+    /// Creates an integer. All its digits are kept, even if it has more than 64 bits.
+    init(integer value: some BinaryInteger) {
+        self = Int64(exactly: value).map(Parameters.integer) ?? .number(String(value))
+    }
+
+    /// Creates a number from a type narrower than `Double`. It is written with the fewest digits that parse to the same
+    /// value.
+    init(shortest value: Float) {
+        // The description has the fewest digits, but contains ".0" and "e+", as in "1.0" and "1e+20". The `Double` that
+        // it parses to is written without them.
+        guard value.isFinite, let parsed = Double(value.description), Double(value) != parsed else {
+            self = .double(Double(value))
+            return
+        }
+        self = .double(parsed)
     }
 }

@@ -1,13 +1,13 @@
 /// Encodes ``Parameters`` as a query or a form.
 ///
 /// The defaults are AFNetworking's rules:
-/// - names are `key=value`, `a[b]` and `a[]`
-/// - each value of a set, and null, is written as the bare key
+/// - nested objects are written as `a[b]=value`, and arrays as `a[]=value`
+/// - the values of a set are all written with the set's own key, and null is written as a key without `=`
 /// - empty containers are omitted
 /// - keys are sorted by their UTF-16 code units
-/// - booleans are 1 and 0
-/// - all characters except `A-Za-z0-9-._~/?` are percent-encoded as UTF-8, and also a `?` at the beginning of the
-///   query, which some parsers would drop
+/// - booleans are written as 1 and 0
+/// - all characters except `A-Za-z0-9-._~/?` are percent-encoded as UTF-8. A `?` at the beginning of the query is
+///   encoded too, because some parsers would drop it
 ///
 /// A value that cannot be written, such as a non-finite number, throws ``NetError/Code/badParameter`` with the key in
 /// its message. Thread-safe.
@@ -16,14 +16,14 @@
 public struct QueryEncoding: Sendable {
     /// How the values of an array are named.
     public enum ArrayStyle: Sendable {
-        /// `a[]` for each.
+        /// Each value is named `a[]`.
         case brackets
-        /// `a[0]`, `a[1]`, in order.
+        /// The values are named `a[0]`, `a[1]` and so on.
         case indexed
-        /// `a` for each.
+        /// Each value is named `a`.
         case repeated
-        /// `a` once, with its values joined by commas; commas within them are percent-encoded. An array that contains
-        /// containers cannot be joined.
+        /// The values are joined by commas under one name `a`. Commas within a value are percent-encoded. An array that
+        /// contains objects, arrays or sets is an error.
         case commaSeparated
     }
 
@@ -51,17 +51,17 @@ public struct QueryEncoding: Sendable {
         case plus
     }
 
-    /// The order of the fields. Arrays keep their order, and sets are sorted, in both cases.
+    /// The order of the fields. In both cases, arrays keep their order and sets are sorted.
     public enum Order: Sendable {
-        /// By name; fields of equal names keep their order.
+        /// Fields are sorted by name. Fields with equal names keep their order.
         case sorted
-        /// In their given order.
+        /// Fields keep their given order.
         case asGiven
     }
 
-    /// The names of array values.
+    /// How the values of an array are named.
     public var arrays: ArrayStyle
-    /// The names of nested values.
+    /// How the values of a nested object are named.
     public var nested: NestedStyle
     /// How booleans are written.
     public var booleans: BooleanStyle
@@ -69,8 +69,10 @@ public struct QueryEncoding: Sendable {
     public var spaces: SpaceStyle
     /// The order of the fields.
     public var order: Order
-    /// Writes the whole query instead, if it is not `nil`. An error thrown here becomes the ``NetError/underlying``
-    /// error of a ``NetError/Code/badParameter``, unless it is a ``NetError``.
+    /// A closure that writes the whole query. If it is set, the other settings have no effect.
+    ///
+    /// A ``NetError`` that it throws is thrown unchanged. Any other error becomes the ``NetError/underlying`` error of
+    /// ``NetError/Code/badParameter``.
     public var encoder: (@Sendable (Parameters) throws -> String)?
 
     /// Creates an encoding. Each setting has a default.
@@ -89,37 +91,39 @@ public struct QueryEncoding: Sendable {
 }
 
 extension QueryEncoding {
-    /// Returns the query without `?`; empty if there are no parameters.
+    /// Returns the query without a leading `?`. It is empty if there are no parameters.
     public func query(_ parameters: Parameters) throws(NetError) -> String {
-        if let text = try ownText(parameters) {
+        if let text = try customText(parameters) {
             return text
         }
         return try encodedText(parameters)
     }
 
-    /// Returns the URL with the query added: before a fragment and after an existing query. An empty query adds no `?`.
+    /// Returns the URL with the parameters added to its query. A fragment stays at the end of the URL. If the
+    /// parameters give an empty query, the URL is unchanged.
     ///
-    /// Also throws ``NetError/Code/badParameter`` if an ``encoder`` wrote a `#`, a space or a control character.
+    /// Also throws ``NetError/Code/badParameter`` if the ``encoder`` returned text with a `#`, a space or a control
+    /// character.
     public func url(_ url: String, with parameters: Parameters) throws(NetError) -> String {
         try attachQuery(try query(parameters), to: url)
     }
 
     /// Returns the query as the bytes of a form (WHATWG URL, 5.1).
     func formBytes(_ parameters: Parameters) throws(NetError) -> [UInt8] {
-        if let text = try ownText(parameters) {
+        if let text = try customText(parameters) {
             return Array(text.utf8)
         }
         return try encodedBytes(parameters)
     }
 
-    private func ownText(_ parameters: Parameters) throws(NetError) -> String? {
+    private func customText(_ parameters: Parameters) throws(NetError) -> String? {
         do {
             return try encoder?(parameters)
         } catch {
             if let error = error as? NetError {
                 throw error
             }
-            throw NetError(.badParameter, "the parameters' own encoder failed: \(error)", underlying: error)
+            throw NetError(.badParameter, "the custom parameter encoder failed: \(error)", underlying: error)
         }
     }
 }

@@ -6,17 +6,20 @@
 ///     let agent = Agent(configuration)
 ///     Task { await agent.drain(queue) }                      // while the app runs
 ///
-/// It stores requests that may be sent again: idempotent methods (RFC 9110, 9.2.2) and requests with an
-/// `Idempotency-Key`. Such a call fails with ``NetError/Code/queued``, and the queue's closure later receives its
-/// outcome. While the queue contains requests, further requests whose method is not safe are appended, so that none
-/// overtakes another.
+/// It stores requests that may be sent more than once: those with an idempotent method (RFC 9110, 9.2.2) or an
+/// `Idempotency-Key` field. The call of a stored request fails with ``NetError/Code/queued``, and `onOutcome` receives
+/// the outcome later.
 ///
-/// **Secrets are not written.** Fields with names of secrets (``Redaction/Names/usual``: Authorization, Cookie, tokens)
-/// and ``Request/credentials`` are omitted. The agent, interceptors behind the queue or `prepare` add them again.
+/// While the queue contains requests, further requests whose method is not safe are stored too, even if their host is
+/// reachable, so that they do not overtake the stored ones.
+///
+/// **Secrets are not written.** Fields whose names denote secrets, such as Authorization and Cookie
+/// (``Redaction/Names/usual``), and ``Request/credentials`` are omitted. They are added again when the request is sent:
+/// by the agent, by interceptors after the queue, or by `prepare`.
 ///
 /// A request is not stored if it has:
 /// - a secret in its URL, or in a form or JSON body
-/// - its own trust policy, proxy, socket or address
+/// - its own trust policy, proxy, Unix socket or address override
 ///
 /// Thread-safe.
 public final class OfflineQueue: Interceptor {
@@ -24,16 +27,16 @@ public final class OfflineQueue: Interceptor {
     public enum Outcome: Sendable {
         /// The server sent a response, with any status.
         case answered(QueuedRequest, Response<Bytes>)
-        /// It failed permanently.
+        /// The request failed permanently.
         case failed(QueuedRequest, NetError)
-        /// Its lifetime ended before it was sent.
+        /// The lifetime of the request ended before it was sent.
         case expired(QueuedRequest)
     }
 
     private struct State: Sendable {
         var order: QueueOrder
         var isDraining = false
-        var more = Promise<Void>()
+        var change = Promise<Void>()
     }
 
     private let folder: QueueFolder
@@ -47,24 +50,26 @@ public final class OfflineQueue: Interceptor {
     private let onOutcome: @Sendable (Outcome) -> Void
     private let state: Lock<State>
 
-    /// Creates a queue with the requests in the directory, which is created if necessary.
+    /// Creates a queue with the requests in a directory.
     ///
     /// Throws ``NetError/Code/file`` in these cases:
     /// - the directory cannot be used
     /// - another queue uses it, in this process or another
     /// - another user could have written the directory or a file in it
     /// - Parameters:
-    ///   - folder: the directory, with one file for each request; created if necessary.
+    ///   - folder: the directory, which has one file for each request. It is created if it does not exist.
     ///   - reachability: reports when the network is reachable.
     ///   - lifetime: how long a request is kept (a day).
-    ///   - maxCount: the largest number of stored requests (1,000). Further ones fail as without a queue.
-    ///   - maxBodyBytes: the largest stored body in memory (1 MiB). Files are not copied.
+    ///   - maxCount: the largest number of stored requests (1,000). If the queue is full, a request that would be
+    ///     stored fails.
+    ///   - maxBodyBytes: the largest body that is stored (1 MiB). The limit does not apply to a body that is a file:
+    ///     only its path is stored.
     ///   - proxy: the agent's proxy, for requests without their own.
     ///   - redaction: recognizes secrets.
     ///   - time: the source of time.
     ///   - isWanted: returns false for requests that must not be stored, such as GET.
-    ///   - prepare: adds what was omitted, before a stored request is sent.
-    ///   - onOutcome: called with the outcome of each request.
+    ///   - prepare: adds the omitted secrets to a stored request before it is sent.
+    ///   - onOutcome: called with the outcome of each stored request.
     public init(
         folder: String, reachability: Reachability, lifetime: Duration = .seconds(24 * 60 * 60),
         maxCount: Int = 1_000, maxBodyBytes: Int = 1 << 20, proxy: Proxy? = nil, redaction: Redaction = Redaction(),
@@ -81,13 +86,14 @@ public final class OfflineQueue: Interceptor {
         self.prepare = prepare
         self.onOutcome = onOutcome
         rules = QueueRules(maxBodyBytes: max(0, maxBodyBytes), redaction: redaction, isWanted: isWanted)
-        let (kept, last) = try self.folder.load()
-        state = Lock(State(order: QueueOrder(kept: kept, last: last)))
+        let (queued, last) = try self.folder.load()
+        state = Lock(State(order: QueueOrder(kept: queued, last: last)))
     }
 
     /// Creates a queue without a handler for outcomes.
     ///
-    /// The other initializer is preferred where both match. So a trailing closure is `onOutcome` and not `isWanted`.
+    /// Where both initializers match, the other one is preferred, so that a trailing closure is `onOutcome` and not
+    /// `isWanted`.
     @_disfavoredOverload
     public convenience init(
         folder: String, reachability: Reachability, lifetime: Duration = .seconds(24 * 60 * 60),
@@ -104,71 +110,75 @@ public final class OfflineQueue: Interceptor {
     /// The stored requests, in the order in which they will be sent.
     public var requests: [QueuedRequest] { state.withLock { $0.order.kept } }
 
-    /// Removes a request. Returns false if it is not in the queue. A transfer in flight continues.
+    /// Removes a request from the queue. Returns false if it is not in the queue. If it is being sent, the transfer
+    /// continues.
     @discardableResult
     public func remove(_ id: QueuedRequest.ID) -> Bool {
-        let wasKept = state.withLock { $0.order.remove(id) }
+        let wasQueued = state.withLock { $0.order.remove(id) }
         folder.remove(id)
-        return wasKept
+        return wasQueued
     }
 
     // MARK: Storing
 
-    /// Sends the call if its host is reachable, or stores it.
-    public func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+    /// Sends the request if its host is reachable; otherwise stores it.
+    public func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
         if call.request.isOfQueue || rules.refusal(of: call) != nil {
             return try await next(call)
         }
-        if await hasNoWay(call.request) {
-            if let id = try await keepIfPossible(call.request) {
-                throw Self.told(id, nil)
+        if await isUnreachable(call.request) {
+            if let id = try await storeIfPossible(call.request) {
+                throw Self.queuedError(id, nil)
             }
-        } else if mustWaitItsTurn(call.request) {
-            // If the queue is full the call fails: sending it now would overtake the stored requests.
-            throw Self.told(try await keep(call.request), nil)
+        } else if wouldOvertake(call.request) {
+            // If the queue is full, the call fails, because sending the request now would overtake the stored ones.
+            throw Self.queuedError(try await store(call.request), nil)
         }
         do throws(NetError) {
             return try await next(call)
         } catch {
-            guard await saysNoWay(error, to: call.request), let id = try await keepIfPossible(call.request) else {
+            guard await failedForLackOfRoute(error, to: call.request), let id = try await storeIfPossible(call.request)
+            else {
                 throw error
             }
-            throw Self.told(id, error)
+            throw Self.queuedError(id, error)
         }
     }
 
-    /// Returns why a call would not be stored, or `nil` if it would.
+    /// Returns the reason why a call cannot be stored, or `nil` if it can.
     public func refusal(of call: Call) -> String? {
         rules.refusal(of: call)
     }
 
-    private static func told(_ id: Int, _ error: NetError?) -> NetError {
+    private static func queuedError(_ id: Int, _ error: NetError?) -> NetError {
         NetError(
-            .queued, "kept as number \(id), to be sent when there is a way to the network", nativeCode: id,
+            .queued, "stored in the offline queue as number \(id) until the network is reachable", nativeCode: id,
             underlying: error)
     }
 
-    private func hasNoWay(_ request: Request<Bytes>) async -> Bool {
+    private func isUnreachable(_ request: Request<Bytes>) async -> Bool {
         await reachability.unreachedHost(of: request, proxy: proxy) != nil
     }
 
-    /// A request whose method is not safe must not overtake a stored one.
-    private func mustWaitItsTurn(_ request: Request<Bytes>) -> Bool {
+    /// Returns true if the request must wait for stored ones. A request whose method is not safe must not overtake a
+    /// stored one.
+    private func wouldOvertake(_ request: Request<Bytes>) -> Bool {
         !request.method.isSafe && state.withLock { !$0.order.isEmpty }
     }
 
-    private func saysNoWay(_ error: NetError, to request: Request<Bytes>) async -> Bool {
+    private func failedForLackOfRoute(_ error: NetError, to request: Request<Bytes>) async -> Bool {
         guard error.neverReachedTheServer else { return false }
         if error.code == .unreachable {
             return true
         }
-        return await hasNoWay(request)
+        return await isUnreachable(request)
     }
 
-    /// As ``keep(_:)``, but returns `nil` if the request cannot be written.
-    private func keepIfPossible(_ request: Request<Bytes>) async throws(NetError) -> Int? {
+    /// Stores the request and returns its number, or `nil` if it cannot be written. Throws only if the task was
+    /// cancelled.
+    private func storeIfPossible(_ request: Request<Bytes>) async throws(NetError) -> Int? {
         do throws(NetError) {
-            return try await keep(request)
+            return try await store(request)
         } catch {
             if error.code == .cancelled {
                 throw error
@@ -177,8 +187,8 @@ public final class OfflineQueue: Interceptor {
         }
     }
 
-    /// Writes the request and returns its number.
-    private func keep(_ request: Request<Bytes>) async throws(NetError) -> Int {
+    /// Stores the request and returns its number.
+    private func store(_ request: Request<Bytes>) async throws(NetError) -> Int {
         try await withTaskExecutorPreference(DiskExecutor()) { () async throws(NetError) in
             try await write(request)
         }
@@ -188,13 +198,14 @@ public final class OfflineQueue: Interceptor {
     private func write(_ request: Request<Bytes>) async throws(NetError) -> Int {
         // A cancelled call must not be sent, now or later.
         if Task.isCancelled {
-            throw NetError(.cancelled, "the task was cancelled before the request was kept")
+            throw NetError(.cancelled, "cancelled before the request was stored")
         }
         guard let number = state.withLock({ [maxCount] in $0.order.begin(upTo: maxCount) }) else {
-            throw NetError(.tooLarge, "the queue is full with \(maxCount) requests, which none may overtake")
+            throw NetError(.tooLarge, "the offline queue is full: it has \(maxCount) requests (maxCount)")
         }
         let record = rules.record(request, id: number, keptAt: time.epochSeconds(), lifetime: lifetime)
-        // A request may be sent only after it was written. Otherwise it could be written after it was sent.
+        // A stored request is sent only after it was written. Otherwise its file could appear after it was sent, and it
+        // would be sent twice.
         do throws(NetError) {
             try folder.add(record)
         } catch {
@@ -208,14 +219,15 @@ public final class OfflineQueue: Interceptor {
     private func end(_ number: Int, _ record: QueuedRequest?) {
         let waiting = state.withLock { state in
             state.order.end(number, record)
-            return state.more
+            return state.change
         }
         waiting.fulfil(.success(()))
     }
 
     // MARK: Sending
 
-    /// Sends the current and later requests until the Swift task is cancelled or nothing more may be sent.
+    /// Sends the current and later requests. Returns when the Swift task is cancelled, or when the agent accepts no
+    /// more requests.
     func drain(by send: (Request<Bytes>) async throws(NetError) -> Response<Bytes>) async {
         let isFirst = state.withLock { state in
             defer { state.isDraining = true }
@@ -226,11 +238,11 @@ public final class OfflineQueue: Interceptor {
         var failures = 0
         while !Task.isCancelled {
             do throws(NetError) {
-                if let kept = try await nextToSend() {
-                    let isOver = try await self.send(kept, by: send)
+                if let queued = try await nextToSend() {
+                    let isOver = try await self.send(queued, by: send)
                     failures = isOver ? 0 : failures + 1
                     if !isOver {
-                        try await rest(after: failures)
+                        try await waitForBackoff(after: failures)
                     }
                 }
             } catch {
@@ -239,17 +251,18 @@ public final class OfflineQueue: Interceptor {
         }
     }
 
-    /// Returns the first request when its host is reachable, or `nil` if the first may have changed.
+    /// Waits until the host of the first request is reachable, and returns the request. Returns `nil` if the first
+    /// request may have changed meanwhile; the caller then tries again.
     private func nextToSend() async throws(NetError) -> QueuedRequest? {
-        let (first, more) = state.withLock { state in
+        let (first, change) = state.withLock { state in
             let next = state.order.next
             if next == nil {
-                state.more = Promise()
+                state.change = Promise()
             }
-            return (next, state.more)
+            return (next, state.change)
         }
         guard let first else {
-            try await more.value()
+            try await change.value()
             return nil
         }
         let left = time.left(until: first.expiresAt)
@@ -260,48 +273,49 @@ public final class OfflineQueue: Interceptor {
         }
         guard let host = await reachability.unreachedHost(of: first.request, proxy: proxy) else { return first }
         do throws(NetError) {
-            // A path to the local network may appear without one to the internet.
+            // The host may be on the local network, which can become reachable without the internet.
             try await reachability.focused(on: host).wait(for: left, time: time) { $0.status != .notReachable }
         } catch  where error.code == .totalTimedOut {
             return nil
         }
-        // It may have been removed meanwhile.
+        // The request may have been removed meanwhile.
         return state.withLock { $0.order.next?.id == first.id } ? first : nil
     }
 
-    /// Returns whether the request has ended; otherwise it remains the first. Throws if no other may be sent.
+    /// Sends a stored request. Returns false if it failed temporarily; then it remains the first. Throws if no other
+    /// request may be sent.
     private func send(
-        _ kept: QueuedRequest, by send: (Request<Bytes>) async throws(NetError) -> Response<Bytes>
+        _ queued: QueuedRequest, by send: (Request<Bytes>) async throws(NetError) -> Response<Bytes>
     ) async throws(NetError) -> Bool {
         do throws(NetError) {
-            var request = kept.request
+            var request = queued.request
             try await prepare(&request)
             request.isOfQueue = true
             // The stored request already contains the agent's fields and parameters.
-            request.markPlaced()
+            request.markParametersApplied()
             let response = try await send(request)
-            if QueueRules.passingStatuses.contains(response.status) {
+            if QueueRules.temporaryStatuses.contains(response.status) {
                 return false
             }
-            remove(kept.id)
-            onOutcome(.answered(kept, response))
+            remove(queued.id)
+            onOutcome(.answered(queued, response))
         } catch {
             if error.code == .closed || (error.code == .cancelled && Task.isCancelled) {
                 throw error
             }
-            if QueueRules.mayPass(error) {
+            if QueueRules.isTemporary(error) {
                 return false
             }
-            remove(kept.id)
-            onOutcome(.failed(kept, error))
+            remove(queued.id)
+            onOutcome(.failed(queued, error))
         }
         return true
     }
 
     /// Waits before the same request is tried again.
-    private func rest(after failures: Int) async throws(NetError) {
+    private func waitForBackoff(after failures: Int) async throws(NetError) {
         do {
-            try await time.sleep(QueueRules.rest(after: failures))
+            try await time.sleep(QueueRules.backoff(after: failures))
             try Task.checkCancellation()
         } catch {
             throw NetError(.cancelled, "the task was cancelled while it waited", underlying: error)
@@ -309,14 +323,10 @@ public final class OfflineQueue: Interceptor {
     }
 }
 
-private enum QueuedNote: RequestNote {
-    static let standard = false
-}
-
 extension Request {
-    /// Whether it comes from a queue, which keeps it until it has a response. No other queue may store it.
+    /// Whether the request is sent by a queue, which stores it until it has a response. No other queue may store it.
     var isOfQueue: Bool {
-        get { self[QueuedNote.self] }
-        set { self[QueuedNote.self] = newValue }
+        get { callSettings?.value.isOfQueue ?? false }
+        set { settings.isOfQueue = newValue }
     }
 }

@@ -4,46 +4,48 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A directory of requests. Each is in a separate file that is complete or absent: it is written under a temporary
-/// name, synced and renamed.
+/// A directory with one file for each stored request. A file is written under a temporary name, synced and renamed, so
+/// it is either complete or absent.
 ///
-/// The requests in it are sent with the secrets that `prepare` adds. So neither the directory nor a file in it may be
-/// writable by another user.
+/// The stored requests are sent with the secrets that `prepare` adds. Therefore neither the directory nor a file in it
+/// may be writable by another user.
 struct QueueFolder: Sendable {
     let path: String
     private let state: StateFolder
 
-    /// Creates the directory, accessible to its owner only, if it does not exist. Locks it for one queue.
+    /// Opens the directory and locks it for one queue. If it does not exist, it is created with access for its owner
+    /// only.
     ///
-    /// Throws ``NetError/Code/file`` if that fails, if another queue uses it, or if other users can write to it.
+    /// - Throws: ``NetError/Code/file`` if that fails, if another queue uses the directory, or if other users can write
+    ///   to it.
     init(_ path: String) throws(NetError) {
         if path.isEmpty || path.utf8.contains(0) {
-            throw NetError(.usage, "the path of the queue's folder is empty or holds a NUL")
+            throw NetError(.usage, "the path of the queue's folder is empty or contains a NUL byte")
         }
         self.path = path.absolutePath
-        let above = Self.ancestorsToMake(self.path)
+        let directories = Self.directoriesToSync(self.path)
         do {
             try FileManager.default.createDirectory(
                 atPath: self.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw NetError(.file, "the queue's folder cannot be made: \(error)", underlying: error)
+            throw NetError(.file, "the queue's folder cannot be created: \(error)", underlying: error)
         }
-        for folder in above {
+        for folder in directories {
             try WholeFile.sync(folder: folder)
         }
         state = try StateFolder(self.path)
         try state.lock()
     }
 
-    /// The directories in which a new one will be created.
-    private static func ancestorsToMake(_ path: String) -> [String] {
-        var above: [String] = []
-        var place = path[...]
-        while !FileManager.default.fileExists(atPath: String(place)), let slash = place.utf8.lastIndex(of: 0x2F) {
-            place = place[..<slash]
-            above.append(place.isEmpty ? "/" : String(place))
+    /// Returns the directories in which a new entry will appear when the path is created. They must be synced.
+    private static func directoriesToSync(_ path: String) -> [String] {
+        var directories: [String] = []
+        var current = path[...]
+        while !FileManager.default.fileExists(atPath: String(current)), let slash = current.utf8.lastIndex(of: 0x2F) {
+            current = current[..<slash]
+            directories.append(current.isEmpty ? "/" : String(current))
         }
-        return above
+        return directories
     }
 
     private func file(_ id: Int) -> String { "\(path)/\(Self.name(id)).json" }
@@ -56,10 +58,10 @@ struct QueueFolder: Sendable {
         return String(repeating: "0", count: max(0, 12 - digits.count)) + digits
     }
 
-    /// Returns the stored requests in order, and the last used number. Files of another format are left alone and keep
-    /// their numbers. Remains of interrupted writes are deleted.
+    /// Returns the stored requests in order, and the last used number. Files that cannot be decoded are left unchanged,
+    /// and their numbers are not reused. Leftovers of interrupted writes are deleted.
     ///
-    /// Throws ``NetError/Code/file`` if another user could have written one of the files.
+    /// - Throws: ``NetError/Code/file`` if another user could have written one of the files.
     func load() throws(NetError) -> (kept: [QueuedRequest], last: Int) {
         let names: [String]
         do {
@@ -75,12 +77,13 @@ struct QueueFolder: Sendable {
             guard let id = Self.number(of: name), let data = try contents(of: name),
                 let request = try? JSONDecoder().decode(QueuedRequest.self, from: data), request.id == id
             else { continue }
-            kept.append(try here(request, names))
+            kept.append(try relocated(request, names))
         }
         return (kept.sorted { $0.id < $1.id }, names.compactMap(Self.number).max() ?? 0)
     }
 
-    /// Returns `nil` for an unreadable file. Throws for an untrusted one.
+    /// Returns the content of a file, or `nil` if it cannot be read. Throws if another user could have written the
+    /// file.
     private func contents(of name: String) throws(NetError) -> Data? {
         do throws(NetError) {
             return Data(try state.contents(of: name))
@@ -92,8 +95,9 @@ struct QueueFolder: Sendable {
         }
     }
 
-    /// Returns the request with the current path of its body's copy: the directory may have been moved.
-    private func here(_ request: QueuedRequest, _ names: [String]) throws(NetError) -> QueuedRequest {
+    /// Returns the request with the current path of the file with its copied body. The stored path is outdated if the
+    /// directory was moved.
+    private func relocated(_ request: QueuedRequest, _ names: [String]) throws(NetError) -> QueuedRequest {
         let copy = "\(Self.name(request.id)).body"
         guard let file = request.bodyFile, file.hasSuffix("/" + copy), names.contains(copy) else { return request }
         try state.check(copy)
@@ -102,16 +106,18 @@ struct QueueFolder: Sendable {
         return request
     }
 
-    /// Returns the number in a record's file name. It leaves room for larger numbers.
+    /// Returns the number in the file name of a request, or `nil` for another file. Numbers above 2^52 are not
+    /// accepted, so that there are always larger numbers for later requests.
     private static func number(of name: String) -> Int? {
         guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)), (1...1 << 52).contains(number),
-            // Under another spelling it would be sent, but never deleted.
+            // A file whose name has another spelling of the number would be sent, but could not be deleted.
             name == Self.name(number) + ".json"
         else { return nil }
         return number
     }
 
-    /// Whether it is left by an interrupted write, or the copy of a body whose request was never written or is gone.
+    /// Returns true for a file that an interrupted write left behind, and for the copy of a body whose request does not
+    /// exist.
     private static func isLeftover(_ name: String, among names: [String]) -> Bool {
         if name.hasSuffix(".part") {
             return name.contains(".json.nk-") || name.contains(".body.nk-")
@@ -127,16 +133,16 @@ struct QueueFolder: Sendable {
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             data = try encoder.encode(request)
         } catch {
-            throw NetError(.unencodable, "the request cannot be written down: \(error)", underlying: error)
+            throw NetError(.unencodable, "the request cannot be encoded: \(error)", underlying: error)
         }
         let file = try WholeFile(file(request.id), mode: 0o600)
         try file.write(Bytes(data))
         try file.keep()
-        // Also makes the name of an existing body file durable.
+        // This also makes the name of the body's file durable, if there is one.
         try WholeFile.sync(folder: path)
     }
 
-    /// Writes a new request. If that fails at any step, no file remains.
+    /// Writes a new request. If writing fails, no file remains.
     func add(_ request: QueuedRequest) throws(NetError) {
         do throws(NetError) {
             try write(request)
@@ -146,7 +152,7 @@ struct QueueFolder: Sendable {
         }
     }
 
-    /// Copies a body, as it is sent, into its file.
+    /// Writes the bytes of a body, as they would be sent, into the body file of a request.
     func copy(_ body: Body, for id: Int) async throws(NetError) {
         let file = try WholeFile(bodyFile(id), mode: 0o600)
         try await body.forEachPiece { piece throws(NetError) in
@@ -162,6 +168,52 @@ struct QueueFolder: Sendable {
 }
 
 extension String {
-    /// The same path for a process with another working directory.
+    /// The path in absolute form, so that it does not depend on the working directory.
     var absolutePath: String { hasPrefix("/") ? self : FileManager.default.currentDirectoryPath + "/" + self }
+}
+
+/// The requests of a queue, in order of arrival. While a request is being written to its file, later requests are not
+/// sent.
+struct QueueOrder: Sendable {
+    private(set) var kept: [QueuedRequest]
+    private var writing: Set<Int> = []
+    private var last: Int
+
+    init(kept: [QueuedRequest], last: Int) {
+        self.kept = kept
+        self.last = last
+    }
+
+    /// Whether the queue has no requests: neither written ones nor ones that are being written. Otherwise a new request
+    /// could overtake them.
+    var isEmpty: Bool { kept.isEmpty && writing.isEmpty }
+
+    /// The next request to send. `nil` if there is none, or if an earlier one is still being written.
+    var next: QueuedRequest? {
+        guard let first = kept.first, writing.allSatisfy({ $0 > first.id }) else { return nil }
+        return first
+    }
+
+    /// Returns the number of a new request, which is recorded as being written. Returns `nil` if the queue is full.
+    mutating func begin(upTo maxCount: Int) -> Int? {
+        guard kept.count + writing.count < maxCount else { return nil }
+        last += 1
+        writing.insert(last)
+        return last
+    }
+
+    /// Records that a request was written, so that it may be sent. `record` is `nil` if writing failed.
+    mutating func end(_ number: Int, _ record: QueuedRequest?) {
+        writing.remove(number)
+        if let record {
+            kept.insert(record, at: kept.firstIndex { $0.id > number } ?? kept.count)
+        }
+    }
+
+    /// Removes a request. Returns false if it is not in the queue.
+    mutating func remove(_ id: QueuedRequest.ID) -> Bool {
+        let count = kept.count
+        kept.removeAll { $0.id == id }
+        return kept.count < count
+    }
 }

@@ -1,19 +1,19 @@
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+package import FoundationEssentials
 #else
-public import Foundation
+package import Foundation
 #endif
 
 /// A request in an ``OfflineQueue`` or an ``UploadQueue``, as stored in its file.
 public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
-    /// A field.
-    public struct Field: Sendable, Hashable, Codable {
+    /// A header field.
+    package struct Field: Sendable, Hashable, Codable {
         /// The name.
-        public let name: String
+        package let name: String
         /// The value as text.
-        public let value: String
+        package let value: String
         /// The value's bytes, if they are not UTF-8.
-        public let bytes: Data?
+        package let bytes: Data?
 
         init(_ field: Headers.Field) {
             name = field.name
@@ -26,42 +26,49 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
         }
     }
 
-    /// The number in the queue's order, from 1; unique in the directory.
+    /// The number of the request, from 1. It is unique in the directory; requests are sent in the order of their
+    /// numbers.
     public let id: Int
     /// The method.
-    public let method: String
-    /// The URL. It is absolute, or for an upload relative to the base of the sending agent.
+    package let method: String
+    /// The URL. It is absolute; for an upload, it may be relative to the base URL of the agent that sends it.
     public let url: String
     /// The fields, without those that contain secrets.
-    public let fields: [Field]
+    package let fields: [Field]
     /// The body, if it is in memory.
-    public let body: Data?
-    /// The path of the file that is the body.
-    public internal(set) var bodyFile: String?
+    package let body: Data?
+    /// The path of the file with the body, if the body is not in memory.
+    package internal(set) var bodyFile: String?
     /// The content type of the body.
-    public let contentType: String?
+    package let contentType: String?
     /// The content encoding of the body.
-    public let contentEncoding: String?
-    /// The time at which it was stored, in seconds since 1970.
+    package let contentEncoding: String?
+    /// The time at which the request was stored, in seconds since 1970.
     public let keptAt: Double
-    /// The time at which it expires, in seconds since 1970.
+    /// The time at which the request expires, in seconds since 1970.
     public let expiresAt: Double
-    /// The earliest time of the next attempt, in seconds since 1970, if a server requested one (Retry-After).
+    /// The earliest time of the next attempt, in seconds since 1970, if the server sent a Retry-After field.
     public internal(set) var notBefore: Double?
-    /// Whether it may use a cellular path; `nil` is the default.
+    /// Whether the request may use a cellular path. In this and the next properties, `nil` means the default.
     var allowsCellular: Bool?
-    /// Whether its URL is sent with its dot segments; `nil` is the default.
+    /// The value of ``Request/keepsDotSegments``.
     var keepsDotSegments: Bool?
-    /// Whether malformed field names are refused; `nil` is the default.
+    /// The value of ``Request/refusesMalformedFields``.
     var refusesMalformedFields: Bool?
-    /// Whether Content-Length is omitted for its empty body; `nil` is the default.
+    /// The value of ``Request/omitsZeroLength``.
     var omitsZeroLength: Bool?
-    /// The redirect policy; `nil` is the agent's.
+    /// The name of the redirect policy. If `nil`, the agent's applies.
     var redirects: String?
-    /// The use of cookies; `nil` is the default.
-    var cookieUse: String?
+    /// The name of the cookie policy.
+    var cookiePolicy: String?
+    /// The value of ``Request/acceptedStatuses``: the first status, and the status after the last.
+    var acceptedStatuses: [Int]?
+    /// The value of ``Request/acceptedTypes``.
+    var acceptedTypes: [String]?
+    /// The value of ``Request/tag``.
+    var tag: Int?
 
-    /// The request to send. It accepts every status.
+    /// The request to send.
     public var request: Request<Bytes> {
         var sent: Body?
         if let body {
@@ -80,106 +87,117 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
         request.refusesMalformedFields = refusesMalformedFields ?? false
         request.omitsZeroLength = omitsZeroLength ?? false
         request.redirects = redirects.flatMap { Self.redirectNames[$0] }
-        request.cookieUse = cookieUse.flatMap { Self.cookieNames[$0] } ?? .sendAndStore
+        request.cookiePolicy = cookiePolicy.flatMap { Self.cookieNames[$0] } ?? .sendAndStore
+        if let acceptedStatuses, acceptedStatuses.count == 2, acceptedStatuses[0] <= acceptedStatuses[1] {
+            request.acceptedStatuses = acceptedStatuses[0]..<acceptedStatuses[1]
+        }
+        if let acceptedTypes {
+            request.acceptedTypes = acceptedTypes
+        }
+        if let tag, tag != 0 {
+            request.tag = tag
+        }
         return request
     }
 }
 
 extension QueuedRequest {
-    /// The names in the file.
+    /// The names of redirect policies in the file.
     fileprivate static let redirectNames: [String: RedirectPolicy] = [
         "follow": .follow, "followDowngrades": .followDowngrades, "return": .return,
     ]
-    /// The names in the file.
-    fileprivate static let cookieNames: [String: CookieUse] = [
+    /// The names of cookie policies in the file.
+    fileprivate static let cookieNames: [String: CookiePolicy] = [
         "sendOnly": .sendOnly, "storeOnly": .storeOnly, "ignore": .ignore,
     ]
 }
 
-/// The rules for storing requests.
+/// The rules for storing requests, and for keeping them after an error.
 struct QueueRules: Sendable {
     var maxBodyBytes: Int
     var redaction: Redaction
     var isWanted: @Sendable (Request<Bytes>) -> Bool
 
-    /// Returns why a request cannot be stored, or `nil` if it can.
+    /// Returns the reason why a request cannot be stored, or `nil` if it can.
     func refusal(of call: Call) -> String? {
         let request = call.request
         if call.kind != .send {
-            return "what comes back would go to nobody: it is streamed or saved"
+            return "its response is streamed or saved to a file, and a queued request has no receiver"
         }
         if !request.method.isIdempotent, request.headers["Idempotency-Key"] == nil {
-            return "to send it twice may do harm: it has no Idempotency-Key"
+            return "it is not idempotent and has no Idempotency-Key"
         }
         if !isWanted(request) {
-            return "it is not wanted"
+            return "the queue's filter excluded it"
         }
-        if let own = Self.unkept(of: request) {
-            return "it has \(own) of its own, which is not written down"
+        if let setting = Self.unstoredSetting(of: request) {
+            return "it has \(setting) of its own, which the queue does not store"
         }
-        // A secret in a field can be omitted and added again; in a URL it cannot.
+        // A field with a secret can be omitted and added again later, but a secret in a URL cannot.
         if redaction.hiding(url: request.url) != request.url {
-            return "there is a secret in its URL"
+            return "its URL contains a secret"
         }
         return request.body.flatMap { refusal(of: $0, in: request) }
     }
 
-    /// Properties that determine the recipient: without them the request would go elsewhere.
-    private static func unkept(of request: Request<Bytes>) -> String? {
-        let own: [(String, Bool)] = [
+    /// Returns the name of a setting that is not stored, although the request without it would have a different
+    /// recipient or content.
+    private static func unstoredSetting(of request: Request<Bytes>) -> String? {
+        let settings: [(String, Bool)] = [
             ("a trust policy", request.trust != nil), ("a proxy", request.proxy != nil),
             ("a socket", request.unixSocket != nil), ("an address", !request.addressOverrides.isEmpty),
+            ("trailers", request.trailers != nil),
         ]
-        return own.first { $0.1 }?.0
+        return settings.first { $0.1 }?.0
     }
 
     private func refusal(of body: Body, in request: Request<Bytes>) -> String? {
         if case .file = body.content {
-            return nil
+            return body.fileOffset == 0 ? nil : "its body is only a part of a file"
         }
-        guard let bytes = body.wholeBytes else { return "its body is read while it is sent" }
+        guard let bytes = body.wholeBytes else { return "its body is a stream" }
         if bytes.count > maxBodyBytes {
-            return "its body is larger than \(maxBodyBytes) bytes"
+            return "its body is larger than \(maxBodyBytes) bytes (maxBodyBytes)"
         }
         return secret(in: body, of: request)
     }
 
-    /// Returns why a body of acceptable size cannot be stored: a form or a JSON text with a secret. Files, and bodies
-    /// that are read while they are sent, are not searched.
+    /// Returns the reason why a body must not be stored if it is a form or JSON text with a secret, or `nil`. Files,
+    /// and bodies that are read while they are sent, are not searched.
     func secret(in body: Body, of request: Request<Bytes>) -> String? {
         let type = request.headers["Content-Type"] ?? body.contentType
-        let holdsSecret =
+        let containsSecret =
             if let bytes = body.wholeBytes {
                 redaction.hiding(body: bytes, contentType: type).map { !$0.utf8.elementsEqual(Array(bytes)) } ?? false
             } else {
                 body.multipartForm?.holdsField { redaction.bodyFields.contains($0, as: .parameter) } ?? false
             }
-        return holdsSecret ? "there is a secret in its body" : nil
+        return containsSecret ? "its body contains a secret" : nil
     }
 
-    /// Whether a request with this error stays in the queue. The error may be temporary, or concern this process and
-    /// not the request.
-    static func mayPass(_ error: NetError) -> Bool {
-        let ofThisProcess: [NetError.Code] = [
+    /// Returns true if a request that failed with this error stays in the queue, because the error may be temporary or
+    /// concerns only this process.
+    static func isTemporary(_ error: NetError) -> Bool {
+        let codesOfThisProcess: [NetError.Code] = [
             .closed, .circuitOpen, .cancelled, .cellularRefused, .noMemory, .descriptors, .thread, .ignored,
         ]
         switch error.code {
-        // Credentials that were unavailable for a temporary reason.
-        case .authentication: return (error.underlying as? NetError).map(mayPass) ?? false
-        case .unacceptableStatus: return passingStatuses.contains(error.nativeCode)
-        default: return error.isRetryable || ofThisProcess.contains(error.code)
+        // The credentials may have been unavailable for a temporary reason.
+        case .authentication: return (error.underlying as? NetError).map(isTemporary) ?? false
+        case .unacceptableStatus: return temporaryStatuses.contains(error.nativeCode)
+        default: return error.isRetryable || codesOfThisProcess.contains(error.code)
         }
     }
 
-    /// Statuses that may be temporary.
-    static let passingStatuses: Set<Int> = [408, 429, 502, 503, 504]
+    /// The statuses of responses that may be temporary failures.
+    static let temporaryStatuses: Set<Int> = [408, 429, 502, 503, 504]
 
     /// The backoff before the next attempt: one second, doubled each time, at most five minutes.
-    static func rest(after failures: Int) -> Duration {
+    static func backoff(after failures: Int) -> Duration {
         min(.seconds(300), .seconds(1) * (1 << min(max(0, failures - 1), 9)))
     }
 
-    /// Returns the record to write, with the fields that contain no secrets.
+    /// Returns the record of a request to be stored, without the fields that contain secrets.
     func record(_ request: Request<Bytes>, id: Int, keptAt: Double, lifetime: Duration) -> QueuedRequest {
         let fields = request.headers.filter { field in
             field.name.isEqualIgnoringASCIICase(to: "Idempotency-Key") || !redaction.headers.contains(field.name)
@@ -199,7 +217,10 @@ struct QueueRules: Sendable {
         record.refusesMalformedFields = request.refusesMalformedFields ? true : nil
         record.omitsZeroLength = request.omitsZeroLength ? true : nil
         record.redirects = QueuedRequest.redirectNames.first { $0.value == request.redirects }?.key
-        record.cookieUse = QueuedRequest.cookieNames.first { $0.value == request.cookieUse }?.key
+        record.cookiePolicy = QueuedRequest.cookieNames.first { $0.value == request.cookiePolicy }?.key
+        record.acceptedStatuses = request.acceptedStatuses.map { [$0.lowerBound, $0.upperBound] }
+        record.acceptedTypes = request.acceptedTypes
+        record.tag = request.tag == 0 ? nil : request.tag
         return record
     }
 }

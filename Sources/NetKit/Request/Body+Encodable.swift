@@ -5,31 +5,65 @@ import Foundation
 #endif
 
 extension Body {
-    /// Returns a value as JSON. Equal values give the same bytes in every process, so a cache finds the response again.
+    /// Returns a JSON body with an encoded value. Equal values give the same bytes in every process, so the same
+    /// request has the same cache key.
     ///
     /// Members keep the order in which the value encodes them. The members of a dictionary and the elements of a `Set`
-    /// are sorted. Dates are numbers, `Data` is Base64 and a `URL` is text, as with a default `JSONEncoder`. For other
-    /// forms see ``Parameters/init(encoding:by:)``.
-    ///
+    /// are sorted. `Data` becomes Base64 and a `URL` becomes a string. The ``JSONCoding`` of the request determines the
+    /// form of dates (ISO 8601 by default), the spelling of names, and the layout if `style` is `nil`.
     /// - Throws: ``NetError/Code/unencodable`` with the path of a value that JSON cannot express, such as a number that
     ///   is not finite.
-    public static func json(_ value: some Encodable, style: JSONStyle = JSONStyle()) throws(NetError) -> Body {
+    @_disfavoredOverload
+    public static func json(_ value: some Encodable, style: JSONStyle? = nil) throws(NetError) -> Body {
         let node = ParameterNode()
         do {
-            try node.take(value, at: [], by: .json)
+            try node.encode(value, at: [], by: .json)
         } catch {
             throw NetError(encoding: error, as: "JSON")
         }
+        return try Body(jsonValue: node.parameters, style: style)
+    }
+
+    /// Creates the JSON body of an encoded value.
+    init(jsonValue values: Parameters, style: JSONStyle?) throws(NetError) {
         do throws(NetError) {
-            return Body(try node.parameters.jsonText(style: style), contentType: "application/json")
+            try self.init(json: values, style: style)
         } catch {
             throw error.code == .badParameter ? NetError(.unencodable, error.message, underlying: error) : error
         }
     }
 
-    /// Returns a value as a property list, of type application/x-plist. The members of each dictionary are sorted by
-    /// name, so equal values give the same bytes in every process.
-    ///
+    /// Creates a JSON body with the default settings. It keeps the values, so that a ``JSONCoding`` can write them
+    /// again.
+    init(json values: Parameters, style: JSONStyle?) throws(NetError) {
+        self.init(try values.jsonText(style: style ?? JSONStyle()), contentType: "application/json")
+        jsonSource = JSONSource(values: values, style: style)
+    }
+
+    /// The values of a JSON body.
+    final class JSONSource: Sendable {
+        let values: Parameters
+        /// The layout that the caller chose. If `nil`, the request's applies.
+        let style: JSONStyle?
+
+        init(values: Parameters, style: JSONStyle?) {
+            self.values = values
+            self.style = style
+        }
+    }
+
+    /// Writes a body of ``json(_:style:)-(Encodable,_)`` again with other settings. Other bodies are unchanged.
+    mutating func apply(_ coding: JSONCoding) throws(NetError) {
+        guard let source = jsonSource, !coding.writesByDefault || (source.style == nil && coding.style != JSONStyle())
+        else {
+            return
+        }
+        let values = try coding.spelled(source.values)
+        bytes = try values.jsonText(style: source.style ?? coding.style)
+    }
+
+    /// Returns a property list body with an encoded value and the type `application/x-plist`. The members of each
+    /// dictionary are sorted by name, so equal values give the same bytes in every process.
     /// - Throws: ``NetError/Code/unencodable`` with the path of a value that a property list cannot express.
     public static func propertyList(
         _ value: some Encodable, format: PropertyListFormat = .xml
@@ -44,8 +78,7 @@ extension Body {
         }
     }
 
-    /// Returns parameters (an object or an array) as a property list, of type application/x-plist.
-    ///
+    /// Returns a property list body with parameters (an object or an array) and the type `application/x-plist`.
     /// - Throws: ``NetError/Code/unencodable`` with the path of a value that a property list cannot express: null, a
     ///   set, a repeated name, a number of more than 64 bits.
     public static func propertyList(
@@ -53,21 +86,13 @@ extension Body {
     ) throws(NetError) -> Body {
         switch parameters {
         case .object, .array: try propertyList(PropertyListValue(parameters), format: format)
-        default: throw NetError(.unencodable, "the root of a property list is an object or an array")
+        default: throw NetError(.unencodable, "the root of a property list must be an object or an array")
         }
-    }
-
-    /// Returns parameters as a property list; `nil` gives no body and no type.
-    public static func propertyList(
-        _ parameters: Parameters?, format: PropertyListFormat = .xml
-    ) throws(NetError) -> Body? {
-        guard let parameters else { return nil }
-        let body: Body = try propertyList(parameters, format: format)
-        return body
     }
 }
 
-/// Parameters for `PropertyListEncoder`, which would otherwise give null and repeated names its own meaning.
+/// Parameters in a form that `PropertyListEncoder` encodes. Null and repeated names are errors here: the encoder alone
+/// would write a placeholder for null and keep only one of the repeated names.
 private struct PropertyListValue: Encodable {
     struct Key: CodingKey {
         let stringValue: String
@@ -89,17 +114,19 @@ private struct PropertyListValue: Encodable {
     }
 
     func encode(to encoder: any Encoder) throws {
-        func refuse(_ what: String) -> EncodingError {
-            .invalidValue(value, .init(codingPath: encoder.codingPath, debugDescription: what))
+        func unrepresentable(_ reason: String) -> EncodingError {
+            .invalidValue(value, .init(codingPath: encoder.codingPath, debugDescription: reason))
         }
         switch value {
-        case .null: throw refuse("null, which a property list cannot say")
-        case .set: throw refuse("a set, which a property list cannot say")
+        case .null: throw unrepresentable("null, which a property list cannot represent")
+        case .set: throw unrepresentable("a set, which a property list cannot represent")
         case .object(let fields):
             var container = encoder.container(keyedBy: Key.self)
             var names = Set<String>()
             for field in fields {
-                guard names.insert(field.name).inserted else { throw refuse("the name '\(field.name)' occurs twice") }
+                guard names.insert(field.name).inserted else {
+                    throw unrepresentable("the name '\(field.name)' occurs twice")
+                }
                 try container.encode(PropertyListValue(field.value), forKey: Key(stringValue: field.name))
             }
         case .array(let values):
@@ -107,6 +134,8 @@ private struct PropertyListValue: Encodable {
             for value in values {
                 try container.encode(PropertyListValue(value))
             }
+        case .date(let date): try Self.encode(date, to: encoder)
+        case .unencodable(let reason): throw unrepresentable(reason)
         case .boolean(let value): try Self.encode(value, to: encoder)
         case .integer(let value): try Self.encode(value, to: encoder)
         case .double(let value): try Self.encode(value, to: encoder)
@@ -120,7 +149,7 @@ private struct PropertyListValue: Encodable {
             } else if let value = Double(digits), value.isFinite, digits.contains(where: { ".eE".contains($0) }) {
                 try Self.encode(value, to: encoder)
             } else {
-                throw refuse("the number \(digits), which a property list cannot say")
+                throw unrepresentable("the number \(digits), which a property list cannot represent")
             }
         }
     }
@@ -132,10 +161,10 @@ private struct PropertyListValue: Encodable {
 }
 
 extension NetError {
-    /// Creates the error for an encoder's error, with the path of the value ("a.b[2]").
-    fileprivate init(encoding error: any Error, as form: String) {
+    /// Converts an error that an encoder threw. The message contains the path of the value, such as "a.b[2]".
+    init(encoding error: any Error, as form: String) {
         guard case .invalidValue(let value, let context) = Self.innermost(error) else {
-            self.init(.unencodable, "the value is not expressible as \(form): \(error)", underlying: error)
+            self.init(.unencodable, "the value cannot be encoded as \(form): \(error)", underlying: error)
             return
         }
         let path = context.codingPath.reduce(into: "") { path, key in
@@ -145,11 +174,12 @@ extension NetError {
                 path += (path.isEmpty ? "" : ".") + key.stringValue
             }
         }
-        let what = context.debugDescription.isEmpty ? "\(value)" : context.debugDescription
-        self.init(.unencodable, "'\(path)' is not expressible as \(form): \(what)", underlying: error)
+        let reason = context.debugDescription.isEmpty ? "\(value)" : context.debugDescription
+        self.init(.unencodable, "'\(path)' cannot be encoded as \(form): \(reason)", underlying: error)
     }
 
-    /// Returns the innermost error. PropertyListEncoder wraps each error in one of the root, whose path is empty.
+    /// Returns the innermost error. `PropertyListEncoder` wraps each error in an error of the root value, whose path is
+    /// empty.
     private static func innermost(_ error: any Error) -> EncodingError? {
         guard let error = error as? EncodingError, case .invalidValue(_, let context) = error else { return nil }
         return context.underlyingError.flatMap { innermost($0) } ?? error

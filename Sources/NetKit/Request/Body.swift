@@ -5,7 +5,7 @@ public struct Body: Sendable {
         case bytes(Bytes)
         case file(String)
         case source(BodySource)
-        case multipart(any KeptForm)
+        case multipart(any FormStorage)
     }
 
     var content: Content
@@ -13,15 +13,24 @@ public struct Body: Sendable {
     public var contentType: String?
     /// The Content-Encoding to send if the request has none, such as "gzip".
     public var contentEncoding: String?
+    /// The offset of the first byte of a file to send.
+    var fileOffset = 0
+    /// The values of a JSON body that was not changed; `nil` for other bodies.
+    var jsonSource: JSONSource?
 
     init(_ content: Content, contentType: String?) {
         self.content = content
         self.contentType = contentType
     }
 
-    /// Creates a body from bytes and their type.
-    public init(_ bytes: Bytes, contentType: String? = nil) {
-        self.init(.bytes(bytes), contentType: contentType)
+    /// Creates a body from ``Bytes``, `Data` or `[UInt8]`, and their type.
+    public init(_ bytes: some BytesConvertible, contentType: String? = nil) {
+        self.init(.bytes(bytes._bytes), contentType: contentType)
+    }
+
+    /// Returns a body of ``Bytes``, `Data` or `[UInt8]`.
+    public static func data(_ bytes: some BytesConvertible, contentType: String? = nil) -> Body {
+        Body(bytes, contentType: contentType)
     }
 
     /// The bytes; empty for a body that is read while it is sent.
@@ -30,15 +39,20 @@ public struct Body: Sendable {
             guard case .bytes(let bytes) = content else { return [] }
             return bytes
         }
-        set { content = .bytes(newValue) }
+        set {
+            content = .bytes(newValue)
+            fileOffset = 0
+            jsonSource = nil
+        }
     }
 
-    /// The bytes if they are the whole body as sent; `nil` for a body that is put together or read while it is sent.
-    var wholeBytes: Bytes? {
+    /// The whole body as it is sent, if it is in memory. `nil` for a multipart form, and for a body that is read while
+    /// it is sent.
+    public var wholeBytes: Bytes? {
         if case .bytes(let bytes) = content { bytes } else { nil }
     }
 
-    /// Whether there may be a byte to send.
+    /// Whether the body may have content. False only for a body in memory without bytes.
     var hasContent: Bool { wholeBytes?.isEmpty != true }
 
     /// Returns text as a UTF-8 body.
@@ -46,32 +60,61 @@ public struct Body: Sendable {
         Body(Bytes(Array(text.utf8)), contentType: contentType)
     }
 
-    /// Returns the content of a regular file, read while it is sent. If its length changes meanwhile, the request ends
-    /// with ``NetError/Code/bodyLength``.
-    public static func file(_ path: String, contentType: String? = nil) -> Body {
-        Body(.file(path), contentType: contentType)
+    /// Returns a body with the content of a regular file, which is read while it is sent. If the length of the file
+    /// changes meanwhile, the request fails with ``NetError/Code/bodyLength``.
+    public static func file(_ path: some PathConvertible, contentType: String? = nil) -> Body {
+        Body(.file(path.filePath), contentType: contentType)
     }
 
-    /// Whether it is read while it is sent, which may take long.
+    /// Returns the body without its first bytes, for example to continue an interrupted upload.
+    ///
+    ///     var rest = Request<Void>("uploads/7", method: .patch, headers: ["Upload-Offset": "\(received)"])
+    ///     rest.body = try Body.file(path).suffix(from: received)
+    ///
+    /// A file is read from there on. A source starts there if its function takes an offset; otherwise it starts at its
+    /// first byte, and the bytes before `offset` are dropped. If the body turns out to be shorter, the request fails.
+    ///
+    /// - Throws: ``NetError/Code/usage`` if `offset` is negative or beyond the body's known length, or if the body is a
+    ///   multipart form.
+    public func suffix(from offset: Int) throws(NetError) -> Body {
+        var rest = self
+        switch content {
+        case .bytes(let bytes) where (0...bytes.count).contains(offset):
+            rest.bytes = Bytes(Array(bytes[offset...]))
+        case .file where offset >= 0:
+            rest.fileOffset = fileOffset.addingSaturated(offset)
+        case .source(var source) where offset >= 0 && offset <= source.length ?? offset:
+            source.offset = source.offset.addingSaturated(offset)
+            source.length = source.length.map { $0 - offset }
+            rest.content = .source(source)
+        case .multipart:
+            throw NetError(.usage, "a multipart form cannot begin at an offset")
+        case .bytes, .file, .source:
+            throw NetError(.usage, "the body cannot begin at byte \(offset)")
+        }
+        return rest
+    }
+
+    /// Whether the body is read while it is sent, which may take long.
     var isStreamed: Bool {
         switch content {
         case .bytes: false
         case .file, .source: true
-        case .multipart(let kept): kept.form.isStreamed
+        case .multipart(let formStorage): formStorage.form.isStreamed
         }
     }
 
-    /// Whether it can be sent a second time, as a redirect may require.
+    /// Whether the body can be sent more than once. A redirect, for example, may require that.
     public var isRepeatable: Bool {
         switch content {
         case .bytes, .file: true
         case .source(let source): source.isRepeatable
-        case .multipart(let kept): kept.form.sources.allSatisfy { $0.isRepeatable }
+        case .multipart(let formStorage): formStorage.form.sources.allSatisfy { $0.isRepeatable }
         }
     }
 
-    /// The multipart form; `nil` for another body.
+    /// The multipart form, or `nil` if the body is not a form.
     var multipartForm: MultipartBody? {
-        if case .multipart(let kept) = content { kept.form } else { nil }
+        if case .multipart(let formStorage) = content { formStorage.form } else { nil }
     }
 }

@@ -1,7 +1,6 @@
 /// A name and a password, or a token, with the authentication schemes that may use them.
-///
-/// They belong to the origin of the request's URL and are never sent to another one, even after a redirect. No
-/// description contains them.
+/// Credentials belong to the origin of the request's URL. They are never sent to another origin, even after a redirect.
+/// ``description`` and `dump` show only the schemes, never a name, password or token.
 public struct Credentials: Sendable, Hashable {
     /// Authentication schemes.
     struct Schemes: OptionSet, Sendable, Hashable {
@@ -45,8 +44,8 @@ public struct Credentials: Sendable, Hashable {
         Credentials(.ntlm, user: user, password: password)
     }
 
-    /// Returns credentials for Negotiate (SPNEGO, RFC 4559), if libcurl supports it. An empty name uses the current
-    /// ticket.
+    /// Returns credentials for Negotiate (SPNEGO, RFC 4559), if libcurl supports it. With an empty name, the current
+    /// Kerberos ticket is used.
     public static func negotiate(user: String = "", password: String = "") -> Credentials {
         Credentials(.negotiate, user: user, password: password)
     }
@@ -57,7 +56,7 @@ public struct Credentials: Sendable, Hashable {
     }
 }
 
-extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Credentials: CustomStringConvertible, CustomReflectable {
     /// The schemes without the secrets.
     public var description: String {
         let names: [(Schemes, String)] = [
@@ -65,9 +64,6 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
         ]
         return "Credentials(\(names.filter { schemes.contains($0.0) }.map(\.1).joined(separator: ", ")))"
     }
-
-    /// The schemes without the secrets.
-    public var debugDescription: String { description }
 
     /// An empty mirror, so that `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -1,35 +1,42 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Converts a response's body to a value.
-///
 /// Small bodies are decoded on the caller's thread, larger ones on the global executor, never on the event loop thread.
 public struct Decoding<Value: Sendable>: Sendable {
-    private let kept: KeptDecoding<Value>
+    private let storage: DecodingStorage<Value>
 
-    /// Creates the value. A thrown ``NetError`` is passed on; any other error becomes ``NetError/Code/undecodable``.
-    public var decode: @Sendable (Response<Bytes>) throws -> Value { kept.decode }
-    /// The content types that it reads, if the request sets none; `nil` accepts any.
-    var types: [String]? { kept.types }
-    /// Creates the response with its value, if that takes constant time: then a thread switch would only add cost.
-    var instant: (@Sendable (Response<Bytes>) -> Response<Value>)? { kept.instant }
+    /// Converts a response to the value. A ``NetError`` thrown here ends the call unchanged; any other error becomes
+    /// ``NetError/Code/undecodable``.
+    public var decode: @Sendable (Response<Bytes>) throws -> Value { storage.decode }
+    /// The accepted content types if the request sets no ``Request/acceptedTypes``. If `nil`, any type is accepted.
+    var types: [String]? { storage.types }
+    /// A conversion that takes constant time, for decodings that have one. It runs on the current thread, because
+    /// switching threads would cost more.
+    var instant: (@Sendable (Response<Bytes>) -> Response<Value>)? { storage.instant }
 
     /// Creates a decoding from a function.
-    ///
     /// - Parameters:
-    ///   - types: the accepted types of requests whose ``Request/acceptedTypes`` is `nil`.
+    ///   - types: the accepted content types of requests whose ``Request/acceptedTypes`` is `nil`.
     ///   - decode: creates the value.
     public init(types: [String]? = nil, _ decode: @escaping @Sendable (Response<Bytes>) throws -> Value) {
-        kept = KeptDecoding(decode, types: types, instant: nil)
+        storage = DecodingStorage(decode, types: types, instant: nil)
     }
 
     init(
         instant: @escaping @Sendable (Response<Bytes>) -> Response<Value>,
         _ decode: @escaping @Sendable (Response<Bytes>) throws -> Value
     ) {
-        kept = KeptDecoding(decode, types: nil, instant: instant)
+        storage = DecodingStorage(decode, types: nil, instant: instant)
     }
 }
 
-/// A decoding behind one reference, because every copy of its request copies it.
-private final class KeptDecoding<Value: Sendable>: Sendable {
+/// The closures and types of a decoding. They are stored behind one reference, so that copies of the request, which
+/// contain the decoding, stay cheap.
+private final class DecodingStorage<Value: Sendable>: Sendable {
     let decode: @Sendable (Response<Bytes>) throws -> Value
     let types: [String]?
     let instant: (@Sendable (Response<Bytes>) -> Response<Value>)?
@@ -46,10 +53,10 @@ private final class KeptDecoding<Value: Sendable>: Sendable {
 
 extension Decoding where Value == Bytes {
     /// Returns the body unchanged.
-    public static var bytes: Decoding { asItIs }
+    public static var bytes: Decoding { unchangedBody }
 }
 
-private let asItIs = Decoding<Bytes>(
+private let unchangedBody = Decoding<Bytes>(
     instant: {
         var response = $0
         response.value = response.bytes
@@ -58,7 +65,55 @@ private let asItIs = Decoding<Bytes>(
 
 extension Decoding where Value == Void {
     /// Ignores the body.
-    public static var nothing: Decoding { leftAlone }
+    public static var nothing: Decoding { ignoredBody }
 }
 
-private let leftAlone = Decoding<Void>(instant: { $0.replacingValue(by: ()) }, { _ in })
+extension Decoding where Value: Decodable {
+    /// The decoding that fits the type of the value: a `String` is text by its charset, ``Bytes``, `Data` and `[UInt8]`
+    /// are the body unchanged, a ``JSONValue`` is a tree, and any other type is JSON.
+    public static var automatic: Decoding {
+        if Value.self == Bytes.self, let bytes = unchangedBody as? Decoding {
+            return bytes
+        }
+        if Value.self == String.self, let text = Decoding<String>.text as? Decoding {
+            return text
+        }
+        if Value.self == Data.self, let data = dataDecoding as? Decoding {
+            return data
+        }
+        if Value.self == [UInt8].self, let array = arrayDecoding as? Decoding {
+            return array
+        }
+        return .json
+    }
+}
+
+private let dataDecoding = Decoding<Data> { Data($0.bytes) }
+private let arrayDecoding = Decoding<[UInt8]> { [UInt8]($0.bytes) }
+private let ignoredBody = Decoding<Void>(instant: { $0.replacingValue(by: ()) }, { _ in })
+
+extension Decoding where Value: Decodable {
+    /// Decodes an XML or binary property list of type `application/x-plist`.
+    /// If `Value` is an Optional, an empty body gives `nil`. Decoding throws ``NetError/Code/undecodable`` for:
+    /// - any other empty body
+    /// - a body that is not a property list
+    /// - a list with more than 128 levels or more than 1,000,000 values
+    /// - a list whose strings and data, after references are expanded, exceed both 256 MiB and the size of the body
+    /// Without these limits, such a list could crash Foundation's decoder or exhaust memory. Old-style ("OpenStep")
+    /// lists are not supported, because nearly any text would be accepted as one.
+    public static var propertyList: Decoding { propertyList { PropertyListDecoder() } }
+
+    /// Decodes a property list like ``propertyList``, but with the decoder that `makeDecoder` creates for each
+    /// response.
+    public static func propertyList(_ makeDecoder: @escaping @Sendable () -> PropertyListDecoder) -> Decoding {
+        Decoding(types: MediaTypes.propertyList) { response in
+            if let type = Value.self as? any OptionalValue.Type, response.bytes.isEmpty,
+                let absent = type.absent as? Value
+            {
+                return absent
+            }
+            try PropertyListMeasure.check(response.bytes)
+            return try makeDecoder().decode(Value.self, from: response.bytes.borrowedData)
+        }
+    }
+}

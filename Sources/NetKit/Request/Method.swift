@@ -1,9 +1,9 @@
-/// A request method (RFC 9110, 9): a case-sensitive token.
+/// A request method, which is a case-sensitive token (RFC 9110, 9).
 public struct Method: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The token as sent.
     public let rawValue: String
 
-    /// Creates a method from any text. One that is not a token is refused when the request is sent.
+    /// Creates a method from any text. If the text is not a token, sending the request fails.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -12,14 +12,6 @@ public struct Method: RawRepresentable, Hashable, Sendable, ExpressibleByStringL
     public init(stringLiteral value: String) {
         rawValue = value
     }
-
-    /// Whether it is safe: changes nothing on the server (RFC 9110, 9.2.1). QUERY is a safe method with a body
-    /// (draft-ietf-httpbis-safe-method-w-body).
-    var isSafe: Bool { [.get, .head, .options, "TRACE", "QUERY"].contains(self) }
-
-    /// Whether it is idempotent: sending it twice has the effect of sending it once (RFC 9110, 9.2.2). Safe methods,
-    /// PUT and DELETE are.
-    var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
     /// The token.
     public var description: String { rawValue }

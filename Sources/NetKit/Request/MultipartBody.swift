@@ -5,11 +5,11 @@
 ///     form.append(.file("/tmp/me.jpg"), name: "photo")
 ///     let request = Request<Void>("cities", method: .post, body: try .multipart(form))
 ///
-/// The same form gives the same bytes on every machine. Its length is known before the first byte if every part's
-/// length is. Files and sequences are read while they are sent. Names and file names are escaped as in WHATWG HTML
-/// (only `"`, CR and LF) and are not normalized.
+/// A form with a fixed ``boundary`` gives the same bytes on every machine. If the length of every part is known, the
+/// length of the form is known too and is sent as `Content-Length`. Files and sequences are read while they are sent.
+/// In names and file names only `"`, CR and LF are escaped, as in WHATWG HTML; nothing is normalized.
 public struct MultipartBody: Sendable {
-    /// A rate for the whole form: the transfer pauses after each packet, without blocking a thread.
+    /// A sending rate for the whole form. The transfer pauses after each packet; no thread is blocked.
     public struct Throttle: Sendable, Hashable {
         /// The bytes of one packet.
         public var packetBytes: Int
@@ -21,9 +21,6 @@ public struct MultipartBody: Sendable {
             self.packetBytes = packetBytes
             self.delay = delay
         }
-
-        /// AFNetworking's suggestion for a 3G network: 16 KiB, then 0.2 s.
-        public static let suggestedFor3G = Throttle(packetBytes: 16384, delay: .milliseconds(200))
     }
 
     /// A part of the form.
@@ -35,16 +32,17 @@ public struct MultipartBody: Sendable {
     }
 
     var parts: [Part] = []
-    /// The boundary: 1 to 70 of the bytes that RFC 2046 allows. It must not occur in a part. If `nil`, an unpredictable
-    /// random one is used.
+    /// The boundary between the parts: 1 to 70 characters that RFC 2046 allows. It must not occur in a part. If `nil`,
+    /// a random boundary is used.
     public var boundary: String?
-    /// The sending rate; `nil` is unlimited. The engine applies it; other transports may ignore it.
+    /// The sending rate. If `nil`, the rate is not limited. A transport other than the engine may ignore it.
     public var throttle: Throttle?
-    /// Whether unknown file extensions are looked up in the system's list of types. The bytes then depend on the
-    /// machine.
-    public var asksSystemTypes = false
+    /// Whether file extensions that NetKit does not know are looked up in the system's list of media types. If so, the
+    /// bytes of the form depend on the machine.
+    public var usesSystemTypes = false
 
-    /// Creates a form without parts. Sent without parts, it is an empty `application/x-www-form-urlencoded` body.
+    /// Creates a form without parts. A form that has no parts when it is sent becomes an empty
+    /// `application/x-www-form-urlencoded` body.
     public init(boundary: String? = nil) {
         self.boundary = boundary
     }
@@ -57,31 +55,51 @@ public struct MultipartBody: Sendable {
         parts.append(.field(name: name, value: Bytes(Array(value.utf8))))
     }
 
-    /// Adds a field with any bytes.
-    public mutating func append(_ value: Bytes, name: String) {
-        parts.append(.field(name: name, value: value))
+    /// Adds a field with ``Bytes``, `Data` or `[UInt8]`. With a file name or a content type it is a file.
+    ///
+    ///     form.append(pixels, name: "photo", fileName: "a.png", contentType: "image/png")
+    public mutating func append(
+        _ value: some BytesConvertible, name: String, fileName: String? = nil, contentType: String? = nil
+    ) {
+        if fileName == nil, contentType == nil {
+            parts.append(.field(name: name, value: value._bytes))
+        } else {
+            append(.data(value, contentType: contentType), name: name, fileName: fileName)
+        }
     }
 
-    /// Adds a field for each value, named as in a query but not escaped. Null is empty, and bytes are sent unchanged.
-    /// Of the encoding, only its rules for names and booleans apply.
+    /// Adds a field for each value of the parameters.
+    /// Names are formed by the rules of `encoding`, but without escapes. Null becomes an empty field, and bytes are
+    /// sent unchanged. The other settings of `encoding`, except for booleans, have no effect.
     public mutating func append(_ parameters: Parameters, encoding: QueryEncoding = QueryEncoding()) {
         parts.append(.parameters(parameters, encoding))
     }
 
-    /// Adds a part with any body as its content: bytes, a file, a sequence. Its type and its Content-Encoding are the
-    /// body's, unless `headers` contains one.
+    /// Adds a field for each value of a dictionary literal with variables.
+    public mutating func append(_ list: ParameterList, encoding: QueryEncoding = QueryEncoding()) {
+        append(Parameters(list), encoding: encoding)
+    }
+
+    /// Adds a part whose content is a body, such as bytes, a file or a sequence. The part has the body's content type
+    /// and Content-Encoding; a Content-Encoding in `headers` takes precedence.
     ///
-    ///     form.append(.file("/tmp/a.csv", contentType: "text/csv"), name: "table", fileName: "b.csv")
+    ///     form.append(.file("/tmp/a.csv"), name: "table", fileName: "b.csv", contentType: "text/csv")
     ///     form.append(.stream(length: 1024) { pieces }, name: "blob")
     ///
     /// - Parameters:
     ///   - content: the part's content.
     ///   - name: the field's name.
-    ///   - fileName: the file name; `nil` is none, or for a file the last component of its path. A part with a file
-    ///     name and no type gets the type of the extension, otherwise `application/octet-stream`.
-    ///   - headers: further fields, in this order after the others; neither Content-Disposition nor Content-Type.
-    public mutating func append(_ content: Body, name: String, fileName: String? = nil, headers: Headers = [:]) {
-        var headers = headers
+    ///   - fileName: the file name. If `nil`, a file has the last component of its path as its name, and other content
+    ///     has none. If there is a file name but no content type, the type is derived from the extension, or is
+    ///     `application/octet-stream`.
+    ///   - contentType: the content type; `nil` for that of the body.
+    ///   - headers: further fields of the part, which are sent in this order after the standard ones.
+    ///     Content-Disposition and Content-Type are not allowed.
+    public mutating func append(
+        _ content: Body, name: String, fileName: String? = nil, contentType: String? = nil, headers: Headers = [:]
+    ) {
+        var (content, headers) = (content, headers)
+        content.contentType = contentType ?? content.contentType
         if let coding = content.contentEncoding, headers["Content-Encoding"] == nil {
             headers["Content-Encoding"] = coding
         }
@@ -93,14 +111,14 @@ public struct MultipartBody: Sendable {
         parts.append(.bare(headers, bytes))
     }
 
-    /// Returns the same form with these fields before the others.
-    func beginning(with parameters: Parameters, encoding: QueryEncoding) -> MultipartBody {
+    /// Returns the same form with these parameters as its first parts.
+    func prepending(_ parameters: Parameters, encoding: QueryEncoding) -> MultipartBody {
         var form = self
         form.parts.insert(.parameters(parameters, encoding), at: 0)
         return form
     }
 
-    /// The contents that are produced while they are sent, in order.
+    /// The sources of the parts whose content is produced while it is sent, in order.
     var sources: [BodySource] {
         parts.compactMap { part in
             guard case .content(let body, _, _, _) = part, case .source(let source) = body.content else { return nil }
@@ -108,7 +126,7 @@ public struct MultipartBody: Sendable {
         }
     }
 
-    /// Returns true if a field, or a part with content, has a name that matches.
+    /// Returns true if `isWanted` accepts the name of any part.
     func holdsField(_ isWanted: (String) -> Bool) -> Bool {
         parts.contains { part in
             switch part {
@@ -119,10 +137,16 @@ public struct MultipartBody: Sendable {
         }
     }
 
-    /// Whether it is read while it is sent, which may take long.
+    /// Whether the form is read while it is sent, which may take long.
     var isStreamed: Bool {
         parts.contains { part in
             if case .content(let body, _, _, _) = part { body.isStreamed } else { false }
         }
     }
+}
+
+/// A validated multipart form with the encoder state that is needed to send it.
+protocol FormStorage: AnyObject, Sendable {
+    /// The parts and the boundary.
+    var form: MultipartBody { get }
 }

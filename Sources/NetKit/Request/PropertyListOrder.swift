@@ -1,11 +1,12 @@
 /// Sorts the members of a property list's dictionaries by name. Foundation's encoder writes them in a different order
-/// in each process, and a cache key depends on the bytes. Pure.
+/// in each process, but equal requests need equal bytes for their cache key. Pure.
 enum PropertyListOrder {
-    /// Returns the sorted list of a `PropertyListEncoder`'s bytes. Content that is not understood stays unchanged.
+    /// Returns the bytes of a `PropertyListEncoder` with sorted dictionaries. If the bytes cannot be parsed, they are
+    /// returned unchanged.
     static func sorted(_ bytes: [UInt8]) -> [UInt8] {
         if bytes.starts(with: "bplist".utf8) {
             var objects = BinaryListObjects()
-            guard let list = BinaryListReader(bytes), let root = list.value(at: list.top) else { return bytes }
+            guard let list = BinaryListReader(bytes), let root = list.value(at: list.rootIndex) else { return bytes }
             _ = objects.add(root)
             return objects.bytes
         }
@@ -14,10 +15,10 @@ enum PropertyListOrder {
     }
 }
 
-/// Elements keep their text and the white space before them: only members change their position.
+/// An XML property list. Sorting only moves members; each element keeps its text and the white space before it.
 private struct XMLListText {
     private let text: [UInt8]
-    private var at = 0
+    private var position = 0
 
     init(_ text: [UInt8]) {
         self.text = text
@@ -28,10 +29,10 @@ private struct XMLListText {
         guard let start = text.indices.first(where: { text[$0...].starts(with: opening) }),
             let end = text[start...].firstIndex(of: UInt8(ascii: ">"))
         else { return nil }
-        at = end + 1
-        let head = Array(text[..<at]) + blanks()
+        position = end + 1
+        let head = Array(text[..<position]) + takeWhiteSpace()
         guard let value = value() else { return nil }
-        return head + value + text[at...]
+        return head + value + text[position...]
     }
 
     private mutating func value() -> [UInt8]? {
@@ -43,47 +44,50 @@ private struct XMLListText {
         if name == Array("dict".utf8) || name == Array("array".utf8) {
             return members(areNamed: name == Array("dict".utf8), upTo: closing).map { tag + $0 }
         }
-        return rest(upTo: closing).map { tag + $0 }
+        return takeContent(upTo: closing).map { tag + $0 }
     }
 
     private mutating func members(areNamed: Bool, upTo closing: [UInt8]) -> [UInt8]? {
         var members: [(name: [UInt8], text: [UInt8])] = []
         while true {
-            let before = blanks()
-            if text[at...].starts(with: closing) {
-                at += closing.count
+            let leadingSpace = takeWhiteSpace()
+            if text[position...].starts(with: closing) {
+                position += closing.count
                 let ordered = areNamed ? members.sorted { $0.name.lexicographicallyPrecedes($1.name) } : members
-                return Array(ordered.map(\.text).joined()) + before + closing
+                return Array(ordered.map(\.text).joined()) + leadingSpace + closing
             }
             var name: [UInt8] = []
             if areNamed {
                 guard let key = value() else { return nil }
-                name = key + blanks()
+                name = key + takeWhiteSpace()
             }
             guard let value = value() else { return nil }
-            members.append((name, before + name + value))
+            members.append((name, leadingSpace + name + value))
         }
     }
 
     private mutating func openingTag() -> (tag: [UInt8], name: [UInt8], isEmpty: Bool)? {
-        guard at < text.count, text[at] == UInt8(ascii: "<"), let end = text[at...].firstIndex(of: UInt8(ascii: ">"))
+        guard position < text.count, text[position] == UInt8(ascii: "<"),
+            let end = text[position...].firstIndex(of: UInt8(ascii: ">"))
         else { return nil }
-        let tag = Array(text[at...end])
-        at = end + 1
+        let tag = Array(text[position...end])
+        position = end + 1
         let isEmpty = tag.dropLast().last == UInt8(ascii: "/")
         return (tag, Array(tag.dropFirst().dropLast(isEmpty ? 2 : 1)), isEmpty)
     }
 
-    private mutating func rest(upTo closing: [UInt8]) -> [UInt8]? {
-        guard let start = text[at...].indices.first(where: { text[$0...].starts(with: closing) }) else { return nil }
-        defer { at = start + closing.count }
-        return Array(text[at..<start + closing.count])
+    private mutating func takeContent(upTo closing: [UInt8]) -> [UInt8]? {
+        guard let start = text[position...].indices.first(where: { text[$0...].starts(with: closing) }) else {
+            return nil
+        }
+        defer { position = start + closing.count }
+        return Array(text[position..<start + closing.count])
     }
 
-    private mutating func blanks() -> [UInt8] {
-        let taken = text[at...].prefix { $0 == 0x20 || (9...13).contains($0) }
-        at = taken.endIndex
-        return Array(taken)
+    private mutating func takeWhiteSpace() -> [UInt8] {
+        let whiteSpace = text[position...].prefix { $0 == 0x20 || (9...13).contains($0) }
+        position = whiteSpace.endIndex
+        return Array(whiteSpace)
     }
 }
 
@@ -98,8 +102,8 @@ private struct BinaryListReader {
     private let bytes: [UInt8]
     private let offsetSize: Int
     private let referenceSize: Int
-    private let table: Int
-    let top: Int
+    private let offsetTable: Int
+    let rootIndex: Int
 
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 40 else { return nil }
@@ -107,24 +111,28 @@ private struct BinaryListReader {
         self.bytes = bytes
         offsetSize = Int(bytes[trailer + 6])
         referenceSize = Int(bytes[trailer + 7])
-        top = Self.number(bytes[(trailer + 16)..<(trailer + 24)])
-        table = Self.number(bytes[(trailer + 24)..<(trailer + 32)])
+        rootIndex = Self.number(bytes[(trailer + 16)..<(trailer + 24)])
+        offsetTable = Self.number(bytes[(trailer + 24)..<(trailer + 32)])
     }
 
     func value(at index: Int) -> BinaryListValue? {
-        guard let start = number(at: table + index * offsetSize, offsetSize), start < bytes.count else { return nil }
+        guard let start = number(at: offsetTable + index * offsetSize, offsetSize), start < bytes.count else {
+            return nil
+        }
         let kind = bytes[start] >> 4
         guard kind == 0xA || kind == 0xD else { return scalar(at: start).map { .scalar($0) } }
         guard let (count, first) = count(at: start) else { return nil }
-        func element(_ place: Int) -> BinaryListValue? {
-            number(at: first + place * referenceSize, referenceSize).flatMap(value)
+        func element(_ objectIndex: Int) -> BinaryListValue? {
+            number(at: first + objectIndex * referenceSize, referenceSize).flatMap(value)
         }
         if kind == 0xA {
             let values = (0..<count).compactMap(element)
             return values.count == count ? .array(values) : nil
         }
-        let members = (0..<count).compactMap { place -> (name: [UInt8], value: BinaryListValue)? in
-            guard case .scalar(let name)? = element(place), let value = element(place + count) else { return nil }
+        let members = (0..<count).compactMap { objectIndex -> (name: [UInt8], value: BinaryListValue)? in
+            guard case .scalar(let name)? = element(objectIndex), let value = element(objectIndex + count) else {
+                return nil
+            }
             return (name, value)
         }
         guard members.count == count else { return nil }
@@ -174,7 +182,7 @@ private struct BinaryListReader {
     }
 }
 
-/// The objects of a binary list, each scalar once.
+/// Collects the objects of a binary list and writes them. Equal scalars are written once.
 private struct BinaryListObjects {
     private enum Object {
         case scalar([UInt8])
@@ -185,24 +193,24 @@ private struct BinaryListObjects {
     private var scalars: [[UInt8]: Int] = [:]
 
     mutating func add(_ value: BinaryListValue) -> Int {
-        let place = objects.count
+        let objectIndex = objects.count
         switch value {
         case .scalar(let bytes):
             if let known = scalars[bytes] {
                 return known
             }
-            scalars[bytes] = place
+            scalars[bytes] = objectIndex
             objects.append(.scalar(bytes))
         case .array(let values):
             objects.append(.scalar([]))
-            objects[place] = .container(kind: 0xA, count: values.count, references: values.map { add($0) })
+            objects[objectIndex] = .container(kind: 0xA, count: values.count, references: values.map { add($0) })
         case .dictionary(let members):
             objects.append(.scalar([]))
             let names = members.map { add(.scalar($0.name)) }
             let references = names + members.map { add($0.value) }
-            objects[place] = .container(kind: 0xD, count: members.count, references: references)
+            objects[objectIndex] = .container(kind: 0xD, count: members.count, references: references)
         }
-        return place
+        return objectIndex
     }
 
     var bytes: [UInt8] {
@@ -223,10 +231,10 @@ private struct BinaryListObjects {
                 references.forEach { text += Self.number($0, referenceSize) }
             }
         }
-        let (table, offsetSize) = (text.count, Self.size(of: text.count))
+        let (offsetTable, offsetSize) = (text.count, Self.size(of: text.count))
         offsets.forEach { text += Self.number($0, offsetSize) }
         text += [0, 0, 0, 0, 0, 0, UInt8(offsetSize), UInt8(referenceSize)]
-        return text + Self.number(objects.count, 8) + Self.number(0, 8) + Self.number(table, 8)
+        return text + Self.number(objects.count, 8) + Self.number(0, 8) + Self.number(offsetTable, 8)
     }
 
     private static func size(of number: Int) -> Int {

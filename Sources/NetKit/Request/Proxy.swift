@@ -1,4 +1,4 @@
-/// A proxy for requests. Its credentials and fields never reach the servers behind it.
+/// A proxy for requests. NetKit sends the proxy's credentials only to the proxy.
 public struct Proxy: Sendable, Equatable {
     enum Choice: Sendable, Hashable {
         case direct
@@ -9,11 +9,12 @@ public struct Proxy: Sendable, Equatable {
     let choice: Choice
     /// The credentials for the proxy.
     public var credentials: Credentials?
-    /// The hosts that are reached without the proxy; "*" is all.
+    /// The hosts that are reached without the proxy. "*" stands for all hosts.
     public var except: [String]
-    /// Fields for the proxy only. When it forwards a plain http request, the proxy decides which of them it passes on.
+    /// Header fields for the proxy. A server does not receive them through a tunnel. If the proxy forwards a plain http
+    /// request, it decides which of these fields it passes on.
     public var headers: Headers
-    /// Whether an HTTP proxy tunnels (CONNECT) http URLs too.
+    /// Whether requests for http URLs use a tunnel (CONNECT) through an HTTP proxy too. Those for https URLs always do.
     public var usesTunnel: Bool
 
     private init(_ choice: Choice) {
@@ -24,7 +25,7 @@ public struct Proxy: Sendable, Equatable {
     }
 
     /// Creates a proxy from a URL with scheme, host and port. The scheme is http, https, socks4, socks4a, socks5 or
-    /// socks5h (the proxy resolves names).
+    /// socks5h. With socks4a and socks5h, the proxy resolves host names.
     public init(
         _ url: String, credentials: Credentials? = nil, except: [String] = [], headers: Headers = [:],
         usesTunnel: Bool = false
@@ -39,19 +40,26 @@ public struct Proxy: Sendable, Equatable {
     /// No proxy; environment variables are ignored.
     public static let direct = Proxy(.direct)
 
-    /// The proxy of http_proxy, HTTPS_PROXY, ALL_PROXY and NO_PROXY. Anything that can set these variables can read the
-    /// traffic.
+    /// The proxy that the environment variables http_proxy, HTTPS_PROXY, ALL_PROXY and NO_PROXY select. Note that any
+    /// program that can set these variables can redirect the traffic and read it.
     public static let environment = Proxy(.environment)
 
     /// Returns the same proxy with other credentials.
-    func asked(with credentials: Credentials) -> Proxy {
+    func replacingCredentials(by credentials: Credentials) -> Proxy {
         var other = self
         other.credentials = credentials
         return other
     }
 }
 
-extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Proxy: ExpressibleByStringLiteral {
+    /// Creates a proxy from a literal with its URL: `configuration.proxy = "http://proxy.example.com:3128"`.
+    public init(stringLiteral url: String) {
+        self.init(url)
+    }
+}
+
+extension Proxy: CustomStringConvertible, CustomReflectable {
     /// The proxy's URL without a name or a password.
     public var description: String {
         switch choice {
@@ -64,9 +72,6 @@ extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
             return "Proxy(\(scheme)\(url[url.unicodeScalars.index(after: at)...]))"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 
     /// An empty mirror, so that `dump` prints no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

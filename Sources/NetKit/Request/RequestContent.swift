@@ -1,26 +1,29 @@
-/// The content of a request except its fields and its decoding.
-///
-/// It is copied several times on the way to the engine, and each copy counts every reference in it. Options that few
-/// requests set share one reference.
+/// The content of a request except its header fields and its decoding.
+/// The content is copied several times on the way to the engine, and each copy increments the count of every reference
+/// in it. Therefore all options that few requests set are stored behind one reference.
 struct RequestContent: Sendable {
     var method: Method
     var url: String
     var body: Body?
-    var keptLimits: KeptLimits?
+    var limitsStorage: LimitsStorage?
     var redirects: RedirectPolicy?
-    var protocolChoice = ProtocolChoice.automatic
+    var httpVersionPolicy = HTTPVersionPolicy.automatic
     var priority = Priority.normal
     var acceptedStatuses: Range<Int>?
     var streamBufferBytes = 1 << 20
+    var isReadImmediately = false
     var acceptsCodings = true
-    var cookieUse = CookieUse.sendAndStore
+    var acceptsTransferCodings = false
+    var cookiePolicy = CookiePolicy.sendAndStore
     var keepsDotSegments = false
     var refusesMalformedFields = false
     var omitsZeroLength = false
     var expectsContinue = false
+    /// Whether the caller decodes the response as JSON.
+    var wantsJSON = false
     var progress: (@Sendable (TransferProgress) -> Void)?
-    /// `nil` if no such option is set.
-    private(set) var rare: KeptRareContent?
+    /// The rarely used options; `nil` if none is set.
+    private(set) var optionalStorage: OptionalSettingsStorage?
 
     init(method: Method, url: String, body: Body?, parameters: Parameters?, acceptedStatuses: Range<Int>?) {
         self.method = method
@@ -28,60 +31,125 @@ struct RequestContent: Sendable {
         self.body = body
         self.acceptedStatuses = acceptedStatuses
         if let parameters {
-            rareParts.parameters = parameters
+            optionalSettings.parameters = parameters
         }
     }
 
-    /// `nil` stands for the agent's.
-    var limits: Limits? {
-        get { keptLimits?.value }
-        set { keptLimits = newValue.map(KeptLimits.init) }
+    /// The request's own limits. Those that are not set are inherited.
+    var limits: Limits {
+        get { limitsStorage?.value ?? Limits() }
+        set { limitsStorage = newValue.isEmpty ? nil : LimitsStorage(newValue) }
     }
 
-    /// The rarely used options, for writing; ``rare`` reads them without a copy.
-    var rareParts: RareContent {
-        get { rare?.value ?? RareContent() }
-        set { rare = KeptRareContent(newValue) }
+    /// The rarely used options, for writing; ``optionalStorage`` reads them without a copy.
+    var optionalSettings: OptionalSettings {
+        get { optionalStorage?.value ?? OptionalSettings() }
+        set { optionalStorage = OptionalSettingsStorage(newValue) }
     }
 }
 
 /// Options that few requests set.
-struct RareContent: Sendable {
+struct OptionalSettings: Sendable {
     var parameters: Parameters?
     var queryEncoding = QueryEncoding()
     var queryMethods = Method.withQueryByDefault
     var placement = ParameterPlacement.byMethod
     var serializer: (any RequestSerializer)?
+    /// The settings with which a JSON body is written; `nil` for the defaults.
+    var json: JSONCodingStorage?
     var trust: TrustPolicy?
     var addressOverrides: [AddressOverride] = []
     var credentials: Credentials?
     var proxy: Proxy?
     var unixSocket: String?
-    /// Whether a followed redirect has left the call's origin: then no client certificate and no netrc entry is used.
-    var isElsewhere = false
+    /// Whether a followed redirect led to an origin other than the call's. If so, no client certificate and no netrc
+    /// entry is used.
+    var isCrossOrigin = false
     var savePath: String?
     var acceptedTypes: [String]?
     var expectation: JSONExpectation?
     var serviceClass: ServiceClass?
-    /// Keyed by the identity of the ``RequestNote``.
-    var notes: [ObjectIdentifier: any Sendable] = [:]
+    var trailers: Trailers?
+    /// The settings of the call; `nil` if none was set.
+    var callSettings: (any RequestSettings)?
+    /// The options of the app, keyed by the identity of the ``RequestOption``.
+    var options: [ObjectIdentifier: any Sendable] = [:]
 }
 
-/// Rarely used options behind one reference.
-final class KeptRareContent: Sendable {
-    let value: RareContent
+/// Settings of a call behind one reference. The folders above declare them.
+protocol RequestSettings: AnyObject, Sendable {}
 
-    init(_ value: RareContent) {
+/// Rarely used options behind one reference.
+final class OptionalSettingsStorage: Sendable {
+    let value: OptionalSettings
+
+    init(_ value: OptionalSettings) {
         self.value = value
     }
 }
 
-/// A content behind one reference. A request is passed on a dozen times on its way to the engine. Copying the whole
-/// content each time would cost more than everything else there.
-final class KeptContent: Sendable {
+/// The content of a request behind one reference. A request is passed on about a dozen times on its way to the engine,
+/// and copying the whole content each time would dominate the cost.
+final class RequestStorage: Sendable {
     let value: RequestContent
 
     init(_ value: RequestContent) {
         self.value = value
+    }
+}
+
+/// The URL of a request without query and fragment, both as the caller wrote it and as an absolute URL, for comparison
+/// with other requests.
+struct RequestTarget: Sendable {
+    private let written: Substring
+    private let origin: String?
+    private let path: String
+
+    /// - Parameters:
+    ///   - written: the URL as the caller wrote it, possibly relative.
+    ///   - completed: the absolute URL.
+    init(_ written: String, completed: String) {
+        self.written = written.withoutQuery
+        let path = URLParts(completed).path
+        origin = completed.origin
+        self.path = path.isEmpty ? "/" : path
+    }
+
+    /// Returns true if `other` has this target. If this target was written as a full URL, the origins must be equal
+    /// too; otherwise only the paths are compared.
+    func matches(_ other: RequestTarget) -> Bool {
+        if written == other.written {
+            return true
+        }
+        return path == other.path && (!written.contains("://") || origin == other.origin)
+    }
+}
+
+/// A typed value that can be attached to a request, for an interceptor, an observer or the application.
+///
+///     enum Tag: RequestOption { static let defaultValue: Int? = nil }
+///     request[Tag.self] = 7
+///
+/// Transports ignore options, and options are never sent.
+public protocol RequestOption: SendableMetatype {
+    /// The type of the value.
+    associatedtype Value: Sendable
+    /// The value for requests that do not set the option.
+    static var defaultValue: Value { get }
+}
+
+extension Request {
+    /// The value of an option.
+    public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
+        get {
+            storage.value.optionalStorage?.value.options[ObjectIdentifier(option)] as? Option.Value
+                ?? Option.defaultValue
+        }
+        set { content.optionalSettings.options[ObjectIdentifier(option)] = newValue }
+    }
+
+    /// Whether a setting of the call or an option is set.
+    var hasOptions: Bool {
+        storage.value.optionalStorage.map { $0.value.callSettings != nil || !$0.value.options.isEmpty } ?? false
     }
 }

@@ -1,4 +1,4 @@
-/// The progress of a transfer: body bytes of the current hop, as on the wire.
+/// The progress of a transfer. The counts are body bytes of the current hop, as they are on the wire.
 public struct TransferProgress: Sendable, Hashable {
     /// The bytes sent.
     public var sent = 0
@@ -10,22 +10,25 @@ public struct TransferProgress: Sendable, Hashable {
     public var receiveTotal: Int?
     /// The rate of both directions together over the last seconds, in bytes per second.
     public var bytesPerSecond = 0
-    /// The remaining time at that rate; `nil` if unknown.
+    /// The remaining time at the current rate; `nil` if unknown.
     public var timeLeft: Duration?
+    /// The part of ``received`` that earlier attempts of a download received.
+    public var resumed = 0
     /// The progress of a multipart form's current part; `nil` without one.
     public var part: Part?
-    /// Whether the transfer has ended, successfully or not. It is the last value, with the final counts.
+    /// Whether the transfer has ended, successfully or not. The value with `isOver` is the last one and has the final
+    /// counts.
     public var isOver = false
 
     /// The progress of the current part; the parts before it are complete.
     public struct Part: Sendable, Hashable {
         /// The part's index in the form, from 0.
         public var index: Int
-        /// The number of parts in the form; each value of parameters is one.
+        /// The number of parts in the form. Each value of appended ``Parameters`` is a part.
         public var count: Int
-        /// The bytes of its content that were sent.
+        /// The bytes of the part's content that were sent.
         public var sent: Int
-        /// The bytes of its content; `nil` if unknown.
+        /// The length of the part's content in bytes; `nil` if unknown.
         public var total: Int?
     }
 
@@ -41,8 +44,8 @@ public struct TransferProgress: Sendable, Hashable {
         return total > 0 ? min(1, (Double(sent) + Double(received)) / total) : nil
     }
 
-    /// Returns a handler for ``Request/progress`` and the sequence of its values. Only the newest value is kept, and
-    /// the sequence ends with the transfer.
+    /// Returns a handler for ``Request/progress``, and a sequence of the values that the handler receives. The sequence
+    /// drops values that are not read before the next one arrives. It ends when the transfer ends.
     ///
     ///     let (handler, updates) = TransferProgress.stream()
     ///     request.progress = handler
@@ -59,5 +62,14 @@ public struct TransferProgress: Sendable, Hashable {
             }
         }
         return (handler, updates)
+    }
+}
+
+extension Int {
+    /// Returns the sum of two non-negative counts, or `Int.max` if it overflows. The lengths that a server announces
+    /// may be that large.
+    package func addingSaturated(_ other: Int) -> Int {
+        let (sum, isTooLarge) = addingReportingOverflow(other)
+        return isTooLarge ? .max : sum
     }
 }

@@ -1,6 +1,12 @@
-/// The bytes of a body: immutable, shared without copying, in the memory that they arrived in.
-///
-/// Keeping many responses keeps that memory; `Array(bytes)` makes an independent copy.
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The bytes of a body. They are immutable and shared without copying.
+/// A value that came from the network keeps the whole buffer in which its bytes arrived, which may be larger than the
+/// bytes. To free the buffer, keep only a copy: `Array(bytes)`.
 public struct Bytes: Sendable, RandomAccessCollection {
     enum Storage: Sendable {
         case array([UInt8])
@@ -28,10 +34,10 @@ public struct Bytes: Sendable, RandomAccessCollection {
         }
     }
 
-    /// 0.
+    /// Always 0.
     public var startIndex: Int { 0 }
 
-    /// The number of bytes.
+    /// The number of bytes, which is one past the last index.
     public var endIndex: Int {
         switch storage {
         case .array(let bytes): bytes.count
@@ -39,7 +45,7 @@ public struct Bytes: Sendable, RandomAccessCollection {
         }
     }
 
-    /// The byte at `position`. To read many, use ``withSpan(_:)``.
+    /// The byte at `position`. To read many bytes, ``withSpan(_:)`` is faster.
     public subscript(position: Int) -> UInt8 { withSpan { $0[position] } }
 }
 
@@ -58,5 +64,54 @@ extension Bytes: ExpressibleByArrayLiteral {
     /// Creates a value from these bytes.
     public init(arrayLiteral elements: UInt8...) {
         self.init(elements)
+    }
+}
+
+/// Storage of received bytes. They are contiguous and neither change nor move.
+protocol ByteStorage: AnyObject, Sendable {
+    var bodyCount: Int { get }
+    /// The JSON expectation that the body was checked against while it arrived. `nil` if the body was not checked or
+    /// does not meet the expectation.
+    var metExpectation: JSONExpectation? { get }
+    func withBody<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result
+}
+
+extension ByteStorage {
+    var metExpectation: JSONExpectation? { nil }
+}
+
+/// A type that contains bytes: ``Bytes``, `Data` or `[UInt8]`.
+public protocol BytesConvertible {
+    /// The bytes.
+    var _bytes: Bytes { get }
+}
+
+extension Bytes: BytesConvertible {
+    /// The bytes themselves.
+    public var _bytes: Bytes { self }
+}
+
+extension [UInt8]: BytesConvertible {
+    /// The bytes, without a copy.
+    public var _bytes: Bytes { Bytes(self) }
+}
+
+extension Data: BytesConvertible {
+    /// A copy of the bytes.
+    public var _bytes: Bytes { Bytes(self) }
+}
+
+extension Bytes: Codable {
+    /// Decodes the bytes as `Data`, which is base64 text in JSON by default.
+    public init(from decoder: any Decoder) throws {
+        self.init(try Data(from: decoder))
+    }
+
+    /// Encodes the bytes as `Data`, which is base64 text in JSON by default.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(data)
     }
 }

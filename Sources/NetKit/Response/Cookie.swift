@@ -1,20 +1,19 @@
 /// A cookie of an agent's jar (RFC 6265).
-///
-/// Name and value are bytes, and the jar sends them unchanged. ``name`` and ``value`` are views for display, with
-/// U+FFFD for bytes that are not UTF-8; see ``nameBytes`` and ``valueBytes``.
+/// The jar stores the name and the value as bytes and sends them unchanged. ``name`` and ``value`` are texts for
+/// display, with U+FFFD for bytes that are not UTF-8. The exact bytes are in ``nameBytes`` and ``valueBytes``.
 public struct Cookie: Sendable, Hashable {
-    private var ownName: ByteText
-    private var ownValue: ByteText
-    private var ownPath: ByteText
-    /// Its host, without a dot at the start.
+    private var nameText: ByteText
+    private var valueText: ByteText
+    private var pathText: ByteText
+    /// The host that the cookie belongs to, without a leading dot.
     public var domain: String
-    /// Whether it is also sent to subdomains.
+    /// Whether the cookie is also sent to subdomains.
     public var includesSubdomains: Bool
-    /// Its expiry in seconds since 1970. If `nil`, it ends with the jar.
+    /// The expiry in seconds since 1970. If `nil`, the cookie lasts as long as the jar.
     public var expires: Int?
-    /// Whether it is sent over TLS only.
+    /// Whether the cookie is sent over TLS only.
     public var isSecure: Bool
-    /// Whether it is hidden from scripts in a browser.
+    /// Whether a browser hides the cookie from scripts.
     public var isHTTPOnly: Bool
 
     /// Creates a cookie.
@@ -22,11 +21,11 @@ public struct Cookie: Sendable, Hashable {
         name: String, value: String, domain: String, includesSubdomains: Bool = false, path: String = "/",
         expires: Int? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false
     ) {
-        ownName = ByteText(name)
-        ownValue = ByteText(value)
+        nameText = ByteText(name)
+        valueText = ByteText(value)
         self.domain = domain
         self.includesSubdomains = includesSubdomains
-        ownPath = ByteText(path)
+        pathText = ByteText(path)
         self.expires = expires
         self.isSecure = isSecure
         self.isHTTPOnly = isHTTPOnly
@@ -34,43 +33,122 @@ public struct Cookie: Sendable, Hashable {
 }
 
 extension Cookie {
-    /// Its name.
+    /// The name.
     public var name: String {
-        get { ownName.text }
-        set { ownName = ByteText(newValue) }
+        get { nameText.text }
+        set { nameText = ByteText(newValue) }
     }
 
-    /// Its value.
+    /// The value.
     public var value: String {
-        get { ownValue.text }
-        set { ownValue = ByteText(newValue) }
+        get { valueText.text }
+        set { valueText = ByteText(newValue) }
     }
 
-    /// Its path.
+    /// The path.
     public var path: String {
-        get { ownPath.text }
-        set { ownPath = ByteText(newValue) }
+        get { pathText.text }
+        set { pathText = ByteText(newValue) }
     }
 
-    /// The bytes of its name.
-    public var nameBytes: Bytes {
-        get { Bytes(ownName.bytes) }
-        set { ownName = ByteText(bytes: Array(newValue)) }
-    }
-
-    /// The bytes of its value.
+    /// The bytes of the value.
     public var valueBytes: Bytes {
-        get { Bytes(ownValue.bytes) }
-        set { ownValue = ByteText(bytes: Array(newValue)) }
+        get { Bytes(valueText.bytes) }
+        set { valueText = ByteText(bytes: Array(newValue)) }
     }
 
-    /// Its texts as in a line, with one scalar for each byte.
-    var texts: (name: String, value: String, path: String) {
-        get { (ownName.byteScalars, ownValue.byteScalars, ownPath.byteScalars) }
+    /// Name, value and path, each as a string with one scalar for each byte; see ``ByteText/byteScalars``.
+    var byteScalars: (name: String, value: String, path: String) {
+        get { (nameText.byteScalars, valueText.byteScalars, pathText.byteScalars) }
         set {
-            ownName = ByteText(byteScalars: newValue.name)
-            ownValue = ByteText(byteScalars: newValue.value)
-            ownPath = ByteText(byteScalars: newValue.path)
+            nameText = ByteText(byteScalars: newValue.name)
+            valueText = ByteText(byteScalars: newValue.value)
+            pathText = ByteText(byteScalars: newValue.path)
+        }
+    }
+
+    private static let httpOnlyPrefix = "#HttpOnly_"
+
+    /// Creates a cookie from a line of a cookie file in the Netscape format. The line consists of domain, tail match,
+    /// path, secure, expiry, name and value, separated by tabs. Returns `nil` for an empty line, a comment and an
+    /// invalid cookie.
+    /// As in curl, leading white space is ignored, several tabs count as one, and the path and the value may be
+    /// missing.
+    package init?(netscapeLine line: some StringProtocol) {
+        self.init(scalarLine: ByteText(String(line)).byteScalars)
+    }
+
+    /// Creates a cookie like ``init(netscapeLine:)``, from a line whose name, value and path need not be UTF-8.
+    package init?(netscapeLineBytes line: Bytes) {
+        self.init(scalarLine: ByteText(bytes: Array(line)).byteScalars)
+    }
+
+    /// Creates a cookie from a line that has one scalar for each byte.
+    private init?(scalarLine line: String) {
+        var rest = line.drop { $0 == " " || $0 == "\t" }
+        let isHTTPOnly = rest.hasPrefix(Self.httpOnlyPrefix)
+        if isHTTPOnly {
+            rest = rest.dropFirst(Self.httpOnlyPrefix.count)
+        }
+        var parts = rest.split(separator: "\t", maxSplits: 6)
+        if parts.count > 2, ["TRUE", "FALSE"].contains(parts[2]) {
+            // The path is empty: libcurl then writes two tabs, which count as one.
+            parts = rest.split(separator: "\t", maxSplits: 5)
+            parts.insert("/", at: 2)
+        }
+        guard !rest.hasPrefix("#"), parts.count >= 6, let expires = Int(parts[4]) else { return nil }
+        self.init(
+            name: "", value: "", domain: ByteText(byteScalars: parts[0].drop { $0 == "." }).text,
+            includesSubdomains: parts[1] == "TRUE", expires: expires == 0 ? nil : expires,
+            isSecure: parts[3] == "TRUE", isHTTPOnly: isHTTPOnly)
+        byteScalars = (String(parts[5]), parts.count > 6 ? String(parts[6]) : "", String(parts[2]))
+        guard (try? netscapeLine) != nil else { return nil }
+    }
+
+    /// Whether the cookie has the attributes that the prefix of its name (`__Host-` or `__Secure-`) requires.
+    private var meetsPrefixRules: Bool {
+        let name = name.asciiLowercased
+        if name.hasPrefix("__host-") {
+            return isSecure && !includesSubdomains && ["", "/"].contains(path)
+        }
+        return isSecure || !name.hasPrefix("__secure-")
+    }
+
+    /// The cookie as a line of a cookie file in the Netscape format.
+    /// - Throws: ``NetError/Code/usage`` for an invalid cookie. A cookie is invalid if:
+    ///   - it contains a control character or a semicolon, which a server would read as the start of another cookie
+    ///   - it has no name, a name with "=", no domain, or a domain that begins with a space
+    ///   - its name has a prefix that requires attributes which the cookie does not have (RFC 6265bis, 4.1.3)
+    package var netscapeLine: String {
+        get throws(NetError) { ByteText(byteScalars: try scalarLine).text }
+    }
+
+    /// The bytes of ``netscapeLine``, which need not be UTF-8. Throws the same errors.
+    package var netscapeLineBytes: Bytes {
+        get throws(NetError) { Bytes(ByteText(byteScalars: try scalarLine).bytes) }
+    }
+
+    private var scalarLine: String {
+        get throws(NetError) {
+            let (name, value, path) = byteScalars
+            let domain = ByteText(domain).byteScalars
+            let isPlain = [name, value, domain, path].allSatisfy { text in
+                text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") }
+            }
+            guard isPlain, !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")),
+                let first = domain.utf8.first, first != UInt8(ascii: " ")
+            else {
+                throw NetError(.usage, "a cookie has no name, no domain, or a character that a cookie file cannot hold")
+            }
+            guard meetsPrefixRules else {
+                throw NetError(.usage, "the cookie does not meet the requirements of its name prefix: \(self.name)")
+            }
+            func flag(_ value: Bool) -> String { value ? "TRUE" : "FALSE" }
+            // An expiry before 1970 is written as 1, because 0 means that the cookie lasts as long as the jar.
+            let end = expires.map { String(max(1, $0)) } ?? "0"
+            let domainField = (isHTTPOnly ? Self.httpOnlyPrefix : "") + (includesSubdomains ? "." : "") + domain
+            return [domainField, flag(includesSubdomains), path.isEmpty ? "/" : path, flag(isSecure), end, name, value]
+                .joined(separator: "\t")
         }
     }
 }

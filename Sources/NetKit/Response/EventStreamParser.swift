@@ -1,4 +1,24 @@
-/// Parses an event stream (WHATWG HTML, 9.2.6) from bytes in pieces of any size. Pure.
+/// One event of an event stream (WHATWG HTML, 9.2).
+public struct ServerSentEvent: Sendable, Hashable {
+    /// The last identifier that the server sent, with this event or an earlier one. Empty if it sent none.
+    public var id: String
+    /// The event type; "message" by default.
+    public var event: String
+    /// The data. If the event has several data lines, they are joined by LF.
+    public var data: String
+    /// The delay before reconnecting that this event sets; `nil` if it sets none.
+    public var retry: Duration?
+
+    /// Creates an event.
+    public init(id: String = "", event: String = "message", data: String, retry: Duration? = nil) {
+        self.id = id
+        self.event = event
+        self.data = data
+        self.retry = retry
+    }
+}
+
+/// Parses an event stream (WHATWG HTML, 9.2.6) that arrives in chunks of any size. Pure.
 struct EventStreamParser: Sendable {
     private let maxBytes: Int
     private var lines: LineSplitter
@@ -8,12 +28,12 @@ struct EventStreamParser: Sendable {
     private var kind = ""
     private var eventRetry: Duration?
     private var idBuffer: String
-    /// The identifier of the last complete event, for `Last-Event-ID` after the connection was lost.
+    /// The identifier of the last complete event. After a lost connection, it is sent as `Last-Event-ID`.
     private(set) var lastEventID: String
     /// The delay before reconnecting, if the stream has set one.
     private(set) var retry: Duration?
 
-    /// - Parameter maxBytes: the limit of one line, and of one event's data.
+    /// - Parameter maxBytes: the largest length of one line, and of the data of one event.
     init(maxBytes: Int, lastEventID: String = "") {
         self.maxBytes = maxBytes
         self.lastEventID = lastEventID
@@ -21,7 +41,7 @@ struct EventStreamParser: Sendable {
         lines = LineSplitter(maxBytes: maxBytes)
     }
 
-    /// Starts a new connection. An incomplete event is lost.
+    /// Prepares for the stream of a new connection. An incomplete event is dropped.
     mutating func restart() {
         lines = LineSplitter(maxBytes: maxBytes)
         isAtStart = true
@@ -29,10 +49,9 @@ struct EventStreamParser: Sendable {
         clearEvent()
     }
 
-    /// Returns the next event of `chunk` from `offset` on and moves the offset behind it, or `nil` if there are no
-    /// more.
-    ///
-    /// - Throws: ``NetError/Code/tooLarge``.
+    /// Returns the next event that ends in `chunk` at or after `offset`, and moves `offset` to the byte after it.
+    /// Returns `nil` if the chunk has no further event.
+    /// - Throws: ``NetError/Code/tooLarge`` if a line or the data of an event exceeds the limit.
     mutating func nextEvent(in chunk: Span<UInt8>, from offset: inout Int) throws(NetError) -> ServerSentEvent? {
         while offset < chunk.count {
             var splitter = lines
@@ -52,8 +71,9 @@ struct EventStreamParser: Sendable {
         var start = 0
         if isAtStart {
             isAtStart = false
-            let hasMark = wholeLine.count >= 3 && wholeLine[0] == 0xEF && wholeLine[1] == 0xBB && wholeLine[2] == 0xBF
-            start = hasMark ? 3 : 0
+            let hasByteOrderMark =
+                wholeLine.count >= 3 && wholeLine[0] == 0xEF && wholeLine[1] == 0xBB && wholeLine[2] == 0xBF
+            start = hasByteOrderMark ? 3 : 0
         }
         let line = wholeLine.extracting(start..<wholeLine.count)
         if line.isEmpty {
@@ -88,10 +108,10 @@ struct EventStreamParser: Sendable {
         }
     }
 
-    /// Milliseconds, only as ASCII digits.
+    /// Reads the value of a `retry` field: milliseconds in ASCII digits. Any other value is ignored.
     private mutating func readRetry(_ value: Span<UInt8>) {
         guard !value.isEmpty, value.indices.allSatisfy({ (0x30...0x39).contains(value[$0]) }) else { return }
-        // A number that is too large stands for an endless time.
+        // A number that exceeds Int is replaced by a very long time.
         let milliseconds = Int(String(replacingInvalid: value)) ?? .max
         eventRetry = .milliseconds(min(milliseconds, 1 << 50))
         retry = eventRetry

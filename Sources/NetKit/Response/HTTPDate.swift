@@ -1,4 +1,4 @@
-/// Dates in HTTP (RFC 9110, 5.6.7).
+/// Reads and writes dates in the formats of HTTP (RFC 9110, 5.6.7).
 package enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -6,26 +6,11 @@ package enum HTTPDate {
     private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let longDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
-    /// Returns the seconds since 1970 of a date in any letter case, as a cache should read it (RFC 9111, 4.2).
-    static func epochSeconds(ofAnyCase text: String) -> Int64? {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false).map { word in
-            let lowered = word.lowercased()
-            return lowered == "gmt" ? "GMT" : lowered.prefix(1).uppercased() + lowered.dropFirst()
-        }
-        // In the second form, the month follows a day and a hyphen.
-        let spelled = words.map { word -> String in
-            guard word.contains("-") else { return word }
-            return word.split(separator: "-", omittingEmptySubsequences: false)
-                .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "-")
-        }
-        return epochSeconds(of: spelled.joined(separator: " "))
-    }
-
     /// Returns the seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov
     /// 6 08:49:37 1994`, or `nil` for other text.
     package static func epochSeconds(of text: String) -> Int64? {
         var words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        // Only the third form pads a one-digit day with a blank.
+        // Only the form "Sun Nov  6 08:49:37 1994" pads a one-digit day with a space.
         if words.count == 6, words[2].isEmpty, words[3].count == 1 {
             words.remove(at: 2)
         }
@@ -37,7 +22,7 @@ package enum HTTPDate {
         {
             let date = words[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
             guard date.count == 3, date[2].count == 2, let short = number(date[2], digits: 2) else { return nil }
-            // A two-digit year is the latest year with these digits that is not far in the future.
+            // Two-digit years from 70 are in the 20th century, the others in the 21st.
             let year = short < 70 ? 2000 + short : 1900 + short
             return seconds(day: date[0], month: date[1], year: String(year), time: words[2])
         }
@@ -48,13 +33,14 @@ package enum HTTPDate {
         return nil
     }
 
-    /// The years 1 to 9999, in seconds since 1970: a date has four digits for the year.
+    /// The seconds since 1970 that can be written as a date. The year of a date has four digits, so it is from 1 to
+    /// 9999.
     package static let writableSeconds: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
     /// Returns `Sun, 06 Nov 1994 08:49:37 GMT` for seconds in ``writableSeconds``.
     package static func text(ofEpochSeconds seconds: Int64) -> String {
         let day = (seconds - (seconds % 86400 + 86400) % 86400) / 86400
-        // The inverse of ``epochDay(year:month:day:)``.
+        // This is the inverse of `epochDay(year:month:day:)`.
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
@@ -76,9 +62,18 @@ package enum HTTPDate {
         guard clock.count == 3, let hour = number(clock[0], digits: 2), let minute = number(clock[1], digits: 2),
             let second = number(clock[2], digits: 2), hour < 24, minute < 60, second <= 60,
             let day = number(day, digits: 2), let month = months.firstIndex(of: month),
-            let year = number(year, digits: 4), year >= 1, (1...length(of: month, in: year)).contains(day)
+            let year = number(year, digits: 4),
+            let epochDay = epochDay(year: year, month: month + 1, checkedDay: day)
         else { return nil }
-        return (epochDay(year: year, month: month + 1, day: day) * 24 + hour) * 3600 + minute * 60 + second
+        return (epochDay * 24 + hour) * 3600 + minute * 60 + second
+    }
+
+    /// Returns the days since 1970 of a date, or `nil` if the calendar has no such date.
+    static func epochDay(year: Int64, month: Int, checkedDay day: Int64) -> Int64? {
+        guard year >= 1, (1...12).contains(month), (1...length(of: month - 1, in: year)).contains(day) else {
+            return nil
+        }
+        return epochDay(year: year, month: month, day: day)
     }
 
     private static func number(_ text: String, digits: Int) -> Int64? {
@@ -90,8 +85,8 @@ package enum HTTPDate {
         return month == 1 ? (isLeap ? 29 : 28) : [3, 5, 8, 10].contains(month) ? 30 : 31
     }
 
-    /// Returns days since 1970 in the Gregorian calendar. Its years begin in March, so a leap day is the last of a
-    /// year.
+    /// Returns the days since 1970 of a date in the Gregorian calendar. The calculation lets years begin in March, so
+    /// that a leap day is the last day of a year.
     private static func epochDay(year: Int64, month: Int, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = year / 400

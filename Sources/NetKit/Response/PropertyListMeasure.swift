@@ -1,12 +1,12 @@
-/// Measures depth and size of a property list before it is decoded. Foundation's decoder recurses without a limit, and
-/// a binary list may contain itself. Pure.
+/// Checks the depth and size of a property list before it is decoded. Foundation's decoder recurses without a limit,
+/// and a binary list can contain itself. Pure.
 enum PropertyListMeasure {
     static let maxDepth = 128
     static let maxValues = 1_000_000
-    /// The limit of text and data bytes. For a longer list, its own length is the limit.
+    /// The limit of the bytes of all strings and data. If the encoded list itself is longer, its length is the limit.
     static let maxBytes = 256 << 20
 
-    /// Throws ``NetError/Code/undecodable`` for a list beyond the limits, or in neither XML nor binary format.
+    /// Throws ``NetError/Code/undecodable`` if the list exceeds a limit, or is neither XML nor binary.
     static func check(_ bytes: Bytes, maxValues: Int = maxValues) throws(NetError) {
         if bytes.starts(with: "bplist".utf8) {
             var list = try BinaryPropertyList(Array(bytes), maxValues: maxValues)
@@ -15,11 +15,13 @@ enum PropertyListMeasure {
             var text = XMLPropertyList(maxValues: maxValues)
             try bytes.withSpan { span throws(NetError) in try text.check(span) }
         } else {
-            throw NetError(.undecodable, "the body is no property list: neither XML nor binary")
+            throw NetError(.undecodable, "the body is not a property list (neither XML nor binary)")
         }
     }
 
-    static var tooDeep: NetError { NetError(.undecodable, "the property list is more than \(maxDepth) deep") }
+    static var tooDeep: NetError {
+        NetError(.undecodable, "the property list is nested more than \(maxDepth) levels deep")
+    }
 
     static func tooMany(_ limit: Int) -> NetError {
         NetError(.undecodable, "the property list has more than \(limit) values")
@@ -28,39 +30,40 @@ enum PropertyListMeasure {
     static func tooLong(_ limit: Int) -> NetError {
         NetError(
             .undecodable,
-            "the property list has more than \(limit) bytes of texts and data, each counted as often as referred to")
+            "the property list has more than \(limit) bytes of strings and data, counted once for each reference")
     }
 
     private static func isXML(_ bytes: Bytes) -> Bool {
         let text = bytes.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
-        return text.first { !MarkupScan.isBlank($0) } == UInt8(ascii: "<")
+        return text.first { !MarkupScan.isWhiteSpace($0) } == UInt8(ascii: "<")
     }
 }
 
-/// Counts tags as the most pessimistic reader. In skippable text, opening tags count until its end and closing tags do
-/// not, so two interpretations of a comment's end cannot hide a depth.
+/// Computes an upper bound of the depth of an XML list.
+/// Foundation's parser may find the end of a comment or processing instruction at a different position. Therefore,
+/// within such text, opening tags increase the depth until its end, and closing tags do not decrease it.
 private struct XMLPropertyList {
     private let maxValues: Int
     private var depth = 0
     private var count = 0
-    private var at = 0
+    private var position = 0
 
     init(maxValues: Int) {
         self.maxValues = maxValues
     }
 
     mutating func check(_ text: Span<UInt8>) throws(NetError) {
-        while at < text.count {
-            guard text[at] == UInt8(ascii: "<") else {
-                at += 1
+        while position < text.count {
+            guard text[position] == UInt8(ascii: "<") else {
+                position += 1
                 continue
             }
-            let next = at + 1 < text.count ? text[at + 1] : 0
+            let next = position + 1 < text.count ? text[position + 1] : 0
             if next == UInt8(ascii: "/") {
                 depth = max(0, depth - 1)
-                at += 2
+                position += 2
             } else if next == UInt8(ascii: "?") {
-                try skip("?", 1, behind: at + 2, in: text)
+                try skip("?", 1, behind: position + 2, in: text)
             } else if next == UInt8(ascii: "!") {
                 try skipMarked(text)
             } else {
@@ -69,48 +72,48 @@ private struct XMLPropertyList {
         }
     }
 
-    /// Each tag is a value, except the outermost, which is `plist`.
+    /// Counts a tag. Each opening tag is a value, except the outermost, which is `plist`.
     private mutating func takeTag(_ text: Span<UInt8>) throws(NetError) {
-        at += 1
-        while at < text.count, text[at] != UInt8(ascii: ">") {
-            at += 1
+        position += 1
+        while position < text.count, text[position] != UInt8(ascii: ">") {
+            position += 1
         }
         guard depth <= PropertyListMeasure.maxDepth else { throw PropertyListMeasure.tooDeep }
         guard count <= maxValues else { throw PropertyListMeasure.tooMany(maxValues) }
         count += 1
-        if text[at - 1] != UInt8(ascii: "/") {
+        if text[position - 1] != UInt8(ascii: "/") {
             depth += 1
         }
     }
 
-    /// Skips a comment or CDATA; a document type is no tag.
+    /// Skips a comment or CDATA section. Of a document type, only "<!" is skipped.
     private mutating func skipMarked(_ text: Span<UInt8>) throws(NetError) {
-        let next = at + 2 < text.count ? text[at + 2] : 0
+        let next = position + 2 < text.count ? text[position + 2] : 0
         if next == UInt8(ascii: "-") {
-            try skip("-", 2, behind: at + 4, in: text)
+            try skip("-", 2, behind: position + 4, in: text)
         } else if next == UInt8(ascii: "[") {
-            // It may contain markup, which is not structure.
-            try skip("]", 2, behind: at + 3, in: text, countsTags: false)
+            // In a CDATA section, "<" is text.
+            try skip("]", 2, behind: position + 3, in: text, countsTags: false)
         } else {
-            at += 2
+            position += 2
         }
     }
 
-    /// Moves behind `count` of these characters and a ">".
+    /// Moves to the byte after the next ">" that follows at least `count` of these characters.
     private mutating func skip(
         _ sign: Unicode.Scalar, _ count: Int, behind start: Int, in text: Span<UInt8>, countsTags: Bool = true
     ) throws(NetError) {
         var signs = 0
         var opened = depth
-        at = min(start, text.count)
-        while at < text.count {
-            let byte = text[at]
-            at += 1
+        position = min(start, text.count)
+        while position < text.count {
+            let byte = text[position]
+            position += 1
             if byte == UInt8(ascii: ">"), signs >= count {
                 return
             }
             signs = byte == UInt8(ascii: sign) ? signs + 1 : 0
-            if byte == UInt8(ascii: "<"), countsTags, at < text.count, text[at] != UInt8(ascii: "/") {
+            if byte == UInt8(ascii: "<"), countsTags, position < text.count, text[position] != UInt8(ascii: "/") {
                 opened += 1
             }
             if opened > PropertyListMeasure.maxDepth + 1 {
@@ -132,13 +135,13 @@ private struct BinaryPropertyList {
     private let maxBytes: Int
     private var measured: [Int: Size] = [:]
 
-    /// The size of a measured object.
+    /// The measured size of an object.
     private struct Size {
-        /// The values in it, including itself.
+        /// The number of values in the object, including itself.
         var values = 1
-        /// Its depth; 0 while it is measured.
+        /// The levels of nesting; 0 while the object is being measured.
         var depth = 1
-        /// The bytes of texts and data in it. A decoder copies them for each reference.
+        /// The bytes of strings and data in the object. A decoder copies them for each reference.
         var bytes = 0
     }
 
@@ -161,40 +164,40 @@ private struct BinaryPropertyList {
         else { throw Self.malformed }
     }
 
-    private static func number(_ bytes: [UInt8], at place: Int, _ length: Int) throws(NetError) -> Int {
-        guard place >= 0, length <= bytes.count - place else { throw malformed }
-        let value = bytes[place..<place + length].reduce(into: UInt64(0)) { $0 = $0 << 8 | UInt64($1) }
+    private static func number(_ bytes: [UInt8], at offset: Int, _ length: Int) throws(NetError) -> Int {
+        guard offset >= 0, length <= bytes.count - offset else { throw malformed }
+        let value = bytes[offset..<offset + length].reduce(into: UInt64(0)) { $0 = $0 << 8 | UInt64($1) }
         guard value <= UInt64(Int32.max) else { throw malformed }
         return Int(value)
     }
 
-    /// Returns the objects that an object refers to, or its own bytes.
+    /// Returns the indices of the objects that a container refers to, or the number of bytes of a string or data.
     private func content(of object: Int) throws(NetError) -> (references: [Int], bytes: Int) {
-        var place = try Self.number(bytes, at: table + object * offsetBytes, offsetBytes)
-        guard place < table else { throw Self.malformed }
-        let kind = bytes[place] >> 4
+        var offset = try Self.number(bytes, at: table + object * offsetBytes, offsetBytes)
+        guard offset < table else { throw Self.malformed }
+        let kind = bytes[offset] >> 4
         let hasReferences = [0xA, 0xB, 0xC, 0xD].contains(kind)
         guard hasReferences || [0x4, 0x5, 0x6].contains(kind) else { return ([], 0) }
-        var length = Int(bytes[place] & 0xF)
-        place += 1
+        var length = Int(bytes[offset] & 0xF)
+        offset += 1
         if length == 0xF {
-            guard place < table, bytes[place] >> 4 == 1, bytes[place] & 0xF <= 3 else { throw Self.malformed }
-            let size = 1 << Int(bytes[place] & 0xF)
-            length = try Self.number(bytes, at: place + 1, size)
-            place += 1 + size
+            guard offset < table, bytes[offset] >> 4 == 1, bytes[offset] & 0xF <= 3 else { throw Self.malformed }
+            let size = 1 << Int(bytes[offset] & 0xF)
+            length = try Self.number(bytes, at: offset + 1, size)
+            offset += 1 + size
         }
         guard hasReferences else {
-            // For data, ASCII and UTF-16.
+            // Data and ASCII strings have one byte for each unit, UTF-16 strings have two.
             let own = kind == 0x6 ? 2 * length : length
-            guard place <= table, own <= table - place else { throw Self.malformed }
+            guard offset <= table, own <= table - offset else { throw Self.malformed }
             return ([], own)
         }
         let all = kind == 0xD ? 2 * length : length
-        guard place <= table, all <= (table - place) / referenceBytes else { throw Self.malformed }
+        guard offset <= table, all <= (table - offset) / referenceBytes else { throw Self.malformed }
         var found: [Int] = []
         found.reserveCapacity(all)
         for index in 0..<all {
-            found.append(try Self.number(bytes, at: place + index * referenceBytes, referenceBytes))
+            found.append(try Self.number(bytes, at: offset + index * referenceBytes, referenceBytes))
         }
         return (found, 0)
     }
@@ -203,12 +206,12 @@ private struct BinaryPropertyList {
         _ = try measure(root, within: PropertyListMeasure.maxDepth)
     }
 
-    /// Measures an object down to the maximum depth, which fits on any stack.
+    /// Measures an object and everything in it. The recursion is bounded by the maximum depth.
     private mutating func measure(_ object: Int, within levels: Int) throws(NetError) -> Size {
         guard object < count else { throw Self.malformed }
         if let known = measured[object] {
             guard known.depth > 0 else {
-                throw NetError(.undecodable, "the binary property list holds itself")
+                throw NetError(.undecodable, "the binary property list contains itself")
             }
             guard known.depth <= levels else { throw PropertyListMeasure.tooDeep }
             return known

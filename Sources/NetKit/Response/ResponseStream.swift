@@ -1,19 +1,15 @@
-/// A response whose body arrives in pieces, in bounded memory: the head is complete, and one `for` loop reads the body.
+/// A response whose body is read while it arrives, in bounded memory. The head has arrived; one `for` loop can read the
+/// body.
 ///
 ///     let stream = try await agent.stream(Request<Bytes>("large"))
 ///     for try await chunk in stream { … }
 ///
-/// When too much is unread, the transfer pauses. Releasing the stream or its iterator, or cancelling the reading task,
-/// cancels the transfer.
+/// If too many bytes are unread (``Request/streamBufferBytes``), the transfer pauses. The transfer is cancelled if the
+/// stream or its iterator is released, or if the reading task is cancelled.
 public struct ResponseStream: AsyncSequence, Sendable {
-    /// A piece of the body.
-    public typealias Element = Bytes
-    /// The error that ended the body early.
-    public typealias Failure = NetError
-
     /// The status code, 100 to 999.
     public let status: Int
-    /// The fields of the last head.
+    /// The header fields of the last hop.
     public let headers: Headers
     /// The HTTP version of the last hop.
     public let httpVersion: HTTPVersion
@@ -23,10 +19,10 @@ public struct ResponseStream: AsyncSequence, Sendable {
     public let earlierHeads: [ResponseHead]
 
     /// The cache's report; `nil` if no cache was used.
-    public var cache: CacheReport? { cacheNote?.report }
+    public var cache: CacheReport? { cacheAnnotation?.report }
 
-    var cacheNote: CacheNote?
-    /// The same as ``Response/cameByChallenge``.
+    var cacheAnnotation: CacheAnnotation?
+    /// Whether credentials were sent in response to a challenge; see ``Response/cameByChallenge``.
     var cameByChallenge = false
     private let hops: [HopMetrics]
     private let owner: StreamOwner
@@ -41,14 +37,15 @@ public struct ResponseStream: AsyncSequence, Sendable {
         owner = StreamOwner(source)
     }
 
-    /// The trailer fields (RFC 9110, 6.5); empty until the end.
+    /// The trailer fields (RFC 9110, 6.5). Empty until the body has ended.
     public var trailers: Headers { owner.source.ending?.trailers ?? [:] }
 
-    /// The metrics of each hop. Until the end they are those of the time of the head, and ``HopMetrics/ended`` of the
-    /// last hop is `nil`.
+    /// The metrics of each hop. Until the body has ended, they show the state when the head arrived, and
+    /// ``HopMetrics/ended`` of the last hop is `nil`.
     public var metrics: Metrics { owner.source.ending?.metrics ?? Metrics(hops) }
 
-    /// Whether the body ended with the connection only; false until the end.
+    /// Whether only the end of the connection marked the end of the body; see ``Response/isCloseDelimited``. False
+    /// until the body has ended.
     public var isCloseDelimited: Bool { owner.source.ending?.isCloseDelimited ?? false }
 
     var source: any ChunkSource { owner.source }
@@ -57,18 +54,18 @@ public struct ResponseStream: AsyncSequence, Sendable {
     func replaced(by source: any ChunkSource) -> ResponseStream {
         let head = ResponseHead(status: status, headers: headers, httpVersion: httpVersion, url: url)
         var stream = ResponseStream(head, after: earlierHeads, hops: hops, source: source)
-        stream.cacheNote = cacheNote
+        stream.cacheAnnotation = cacheAnnotation
         stream.cameByChallenge = cameByChallenge
         return stream
     }
 
-    /// Returns the same head with another body, after these redirects, with all these hops.
+    /// Returns the same head with another body, additional earlier redirects, and these metrics.
     func replaced(
         by source: any ChunkSource, after heads: [ResponseHead], hops: [HopMetrics]
     ) -> ResponseStream {
         let head = ResponseHead(status: status, headers: headers, httpVersion: httpVersion, url: url)
         var stream = ResponseStream(head, after: heads + earlierHeads, hops: hops, source: source)
-        stream.cacheNote = cacheNote
+        stream.cacheAnnotation = cacheAnnotation
         stream.cameByChallenge = cameByChallenge
         return stream
     }
@@ -78,7 +75,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         owner.source.abandon(isSuperseded: true)
     }
 
-    /// Returns an iterator over the body. A second one throws ``NetError/Code/usage``.
+    /// Returns an iterator over the body. A second iterator throws ``NetError/Code/usage``.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(reader: owner.source.beginReading() ? StreamReader(owner) : nil)
     }
@@ -92,12 +89,12 @@ public struct ResponseStream: AsyncSequence, Sendable {
             self.reader = reader
         }
 
-        /// Returns all bytes that have arrived, or `nil` at the end.
+        /// Returns all bytes that have arrived since the last call, or `nil` at the end. Waits if there are none.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Bytes? {
             guard !isOver else { return nil }
             guard let reader else {
                 isOver = true
-                throw NetError(.usage, "a streamed body can be read once only")
+                throw NetError(.usage, "a streamed body can be read only once")
             }
             do throws(NetError) {
                 let bytes = try await reader.owner.source.next()
@@ -109,7 +106,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
             }
         }
 
-        /// Returns all bytes that have arrived, or `nil` at the end.
+        /// Returns all bytes that have arrived since the last call, or `nil` at the end. Waits if there are none.
         public mutating func next() async throws(NetError) -> Bytes? {
             try await next(isolation: nil)
         }
@@ -119,25 +116,64 @@ public struct ResponseStream: AsyncSequence, Sendable {
 extension ResponseStream {
     /// Reads the whole body into memory.
     ///
-    /// - Parameter maxBytes: a longer body throws ``NetError/Code/bodyTooLarge``.
+    /// - Parameter maxBytes: the largest length of the body. A longer body throws ``NetError/Code/bodyTooLarge``.
     public func collect(upTo maxBytes: Int) async throws(NetError) -> Bytes {
         var whole: [UInt8] = []
         for try await chunk in self {
             if chunk.count > maxBytes - whole.count {
-                throw NetError(.bodyTooLarge, "the body is larger than \(maxBytes) bytes")
+                throw NetError(.bodyTooLarge, "the body is larger than the limit of \(maxBytes) bytes")
             }
             whole.append(contentsOf: chunk)
         }
         return Bytes(whole)
     }
 
-    /// The body's lines without their ends, of at most 1 MiB each.
+    /// The body's lines without their line ends. A line that is longer than 1 MiB throws ``NetError/Code/tooLarge``.
     public var lines: ResponseLines { lines(upTo: 1 << 20) }
 
-    /// Returns the body's lines without their ends.
+    /// Returns the body's lines without their line ends.
     ///
-    /// - Parameter maxBytes: a longer line throws ``NetError/Code/tooLarge``.
+    /// - Parameter maxBytes: the largest length of a line. A longer line throws ``NetError/Code/tooLarge``.
     public func lines(upTo maxBytes: Int) -> ResponseLines {
         ResponseLines(stream: self, maxBytes: maxBytes)
+    }
+}
+
+/// The source of a streamed body.
+protocol ChunkSource: AnyObject, Sendable {
+    /// Returns the next bytes, or `nil` at the end. Must not be called again before it returns.
+    func next() async throws(NetError) -> Bytes?
+    /// Cancels the source, because its remaining bytes are not needed. `isSuperseded` is true if another transfer
+    /// replaces this one.
+    func abandon(isSuperseded: Bool)
+    /// Reserves the source for one reader. Returns false if it already has or had a reader.
+    func beginReading() -> Bool
+    /// The response without its body; `nil` before the end.
+    var ending: Response<Bytes>? { get }
+}
+
+/// Abandons a stream's source when its last owner is released.
+private final class StreamOwner: Sendable {
+    let source: any ChunkSource
+
+    init(_ source: any ChunkSource) {
+        self.source = source
+    }
+
+    deinit {
+        source.abandon(isSuperseded: false)
+    }
+}
+
+/// Abandons a stream's source when its reader is released, even if the stream has other owners.
+private final class StreamReader: Sendable {
+    let owner: StreamOwner
+
+    init(_ owner: StreamOwner) {
+        self.owner = owner
+    }
+
+    deinit {
+        owner.source.abandon(isSuperseded: false)
     }
 }

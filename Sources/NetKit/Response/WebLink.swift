@@ -1,16 +1,16 @@
 /// A link of a response's `Link` field (RFC 8288).
 public struct WebLink: Sendable, Hashable {
-    /// Its target: a URL, or a reference relative to the URL of the response.
+    /// The target: a URL, or a reference relative to the URL of the response.
     public var target: String
-    /// Its relations in lower case: "next", "prev", "first", "last", "alternate".
+    /// The relation types in lower case, such as "next", "prev", "first" or "last".
     public var relations: [String]
-    /// Its further parameters, with names in lower case: "title", "type", "hreflang".
+    /// The other parameters, such as "title" or "type", with names in lower case.
     public var parameters: [String: String]
 }
 
 extension Response {
-    /// The links of the response itself, in order. Malformed links are left out, and so are links of another context
-    /// (`anchor`).
+    /// The links of the response, in order. Malformed links are left out, and so are links whose `anchor` parameter
+    /// assigns them to another resource.
     public var links: [WebLink] {
         headers.byteScalars(named: "Link").flatMap { LinkField.links(in: $0) }.filter { $0.parameters["anchor"] == nil }
     }
@@ -27,15 +27,15 @@ extension Response {
 
 /// The grammar of `Link` (RFC 8288, 3 and appendix B.2), read with one scalar for each byte. Pure.
 private struct LinkField {
-    private var rest: Substring.UTF8View
+    private var remaining: Substring.UTF8View
 
-    /// Returns the links of a value. After a malformed link, reading continues behind the next comma.
+    /// Returns the links of a field value. After a malformed link, parsing continues after the next comma.
     static func links(in value: String) -> [WebLink] {
-        var field = LinkField(rest: value[...].utf8)
+        var field = LinkField(remaining: value[...].utf8)
         var links: [WebLink] = []
         while true {
             field.skip { $0 == 0x20 || $0 == 0x09 || $0 == UInt8(ascii: ",") }
-            if field.rest.isEmpty {
+            if field.remaining.isEmpty {
                 return links
             }
             if let link = field.link() {
@@ -49,10 +49,10 @@ private struct LinkField {
         guard take(UInt8(ascii: "<")) else { return nil }
         let target = take { $0 != UInt8(ascii: ">") && $0 > 0x20 && $0 != UInt8(ascii: "<") }
         guard take(UInt8(ascii: ">")) else { return nil }
-        let place = ByteText(byteScalars: target)
-        // A String cannot hold the bytes of a URL that is not UTF-8: they are percent-encoded, as in a Location.
+        let targetText = ByteText(byteScalars: target)
+        // A String cannot hold a URL that is not UTF-8, so such bytes are percent-encoded, as in a `Location` field.
         var link = WebLink(
-            target: place.isUTF8 ? place.text : place.urlReference, relations: [], parameters: [:])
+            target: targetText.isUTF8 ? targetText.text : targetText.urlReference, relations: [], parameters: [:])
         skipBlanks()
         while take(UInt8(ascii: ";")) {
             skipBlanks()
@@ -80,8 +80,8 @@ private struct LinkField {
             return take { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }.trimmingBlanks
         }
         var bytes: [UInt8] = []
-        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-            if byte == UInt8(ascii: "\\"), let quoted = rest.popFirst() {
+        while let byte = remaining.popFirst(), byte != UInt8(ascii: "\"") {
+            if byte == UInt8(ascii: "\\"), let quoted = remaining.popFirst() {
                 bytes.append(quoted)
             } else {
                 bytes.append(byte)
@@ -90,13 +90,13 @@ private struct LinkField {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A comma in quotes or in a target ends no link.
+    /// Skips to the next comma that ends a link. A comma in a quoted string or in a target does not.
     private mutating func skipToComma() {
         var closing: UInt8?
-        while let byte = rest.first, closing != nil || byte != UInt8(ascii: ",") {
-            rest = rest.dropFirst()
+        while let byte = remaining.first, closing != nil || byte != UInt8(ascii: ",") {
+            remaining = remaining.dropFirst()
             if closing == UInt8(ascii: "\""), byte == UInt8(ascii: "\\") {
-                rest = rest.dropFirst()
+                remaining = remaining.dropFirst()
             } else if byte == closing {
                 closing = nil
             } else if closing == nil {
@@ -106,19 +106,19 @@ private struct LinkField {
     }
 
     private mutating func take(_ byte: UInt8) -> Bool {
-        guard rest.first == byte else { return false }
-        rest = rest.dropFirst()
+        guard remaining.first == byte else { return false }
+        remaining = remaining.dropFirst()
         return true
     }
 
     private mutating func take(while belongs: (UInt8) -> Bool) -> String {
-        let taken = rest.prefix(while: belongs)
-        rest = rest[taken.endIndex...]
+        let taken = remaining.prefix(while: belongs)
+        remaining = remaining[taken.endIndex...]
         return String(decoding: taken, as: UTF8.self)
     }
 
     private mutating func skip(while belongs: (UInt8) -> Bool) {
-        rest = rest.drop(while: belongs)
+        remaining = remaining.drop(while: belongs)
     }
 
     private mutating func skipBlanks() {

@@ -1,69 +1,143 @@
 extension Service {
-    /// The common settings of a service's requests. Change them before the service is created: it keeps a copy.
+    /// The common settings of a service's requests. A service copies its configuration, so later changes have no
+    /// effect.
     public struct Configuration: Sendable {
-        /// The base of relative URLs in each environment; its path is treated as a directory. If empty, the agent's
-        /// base URL applies. Otherwise a relative request in an environment without an entry fails with
-        /// ``NetError/Code/usage``.
+        /// The base of relative URLs in each environment. Its path is treated as a directory.
+        ///
+        /// If the dictionary is empty, the agent's base URL applies. If it has entries, but none for the current
+        /// environment, a request with a relative URL fails with ``NetError/Code/usage``.
         public var baseURLs: [Environment: String]
-        /// The base for requests that use a CDN, in each environment. Without an entry they use the base URL.
+        /// The base of relative URLs of requests that use the CDN, in each environment. If the current environment has
+        /// no entry, these requests use the base URL.
         public var cdnURLs: [Environment: String] = [:]
-        /// Further origins that receive the service's additions: fields, parameters, signatures and
-        /// ``OriginBoundInterceptor``s. Without them only the origins of its base and CDN do; see
+        /// Additional origins that receive the service's fields, parameters and signatures, and to which its
+        /// ``OriginBoundInterceptor``s apply. By default these are only the origins of its base and CDN URLs; see
         /// ``Agent/Configuration/trustedOrigins``.
         public var trustedOrigins: [String] = []
         /// The initial environment.
         public var environment = Environment.release
-        /// The version of the interface, inserted as a directory between base and path, such as "v1"; empty inserts
-        /// nothing.
+        /// The version of the service's API, such as "v1". It is inserted as a directory between the base URL and the
+        /// path. If empty, nothing is inserted.
         public var version = ""
 
-        /// Fields for requests that do not set them; they override the agent's.
+        /// Fields for requests that do not set them. They override the agent's fields.
         public var headers: Headers = [:]
-        /// If not `nil`, the only fields of its requests, instead of their own and the agent's. The body's own fields
-        /// and those of interceptors are still added.
+        /// If not `nil`, these fields replace the requests' own fields and the agent's. The fields of the body and of
+        /// interceptors are still added.
         public var replacingHeaders: Headers?
-        /// Computes further ``headers`` for each call, which override them.
+        /// Computes additional fields for each call. They override ``headers``.
         public var computedHeaders: (@Sendable (Request<Bytes>) async throws -> Headers)?
-        /// Parameters for its requests: an object. A request's own parameters of the same names override them.
+        /// Parameters that are added to the service's requests. They must be an object. A request's own parameters with
+        /// the same names override them.
         public var parameters: Parameters?
-        /// Computes further ``parameters`` for each call, which override them.
+        /// Computes additional parameters for each call. They override ``parameters``.
         public var computedParameters: (@Sendable (Request<Bytes>) async throws -> Parameters?)?
-        /// Changes all parameters after every interceptor. Its additions are therefore not validated, and are not part
-        /// of cache keys or of the comparison of duplicates.
+        /// Changes the parameters after all interceptors. Therefore the changes are not validated, and they affect
+        /// neither cache keys nor the detection of duplicate requests.
         ///
-        /// An error thrown here ends the call: a ``NetError`` unchanged, any other error as
+        /// An error thrown here ends the call. A ``NetError`` is thrown unchanged; any other error becomes
         /// ``NetError/Code/badParameter``.
         public var adjustParameters: (@Sendable (Parameters?, Request<Bytes>) async throws -> Parameters?)?
 
-        /// Limits of requests that have none. If `nil`, the agent's apply. Total time and size of streams and saves are
-        /// always the agent's.
-        public var limits: Limits?
-        /// The interceptors of its calls, outermost first: behind the agent's, before a request's own.
+        /// The credentials of requests that set none. They go to the same origins as ``headers``, and override the
+        /// agent's.
+        public var credentials: Credentials?
+        /// The TLS trust policy of requests that set none. If `nil`, the agent's applies.
+        public var trust: TrustPolicy?
+        /// The redirect policy of requests that set none. If `nil`, the agent's applies.
+        public var redirects: RedirectPolicy?
+        /// The cache rules of requests that set none. If `nil`, those of ``Caching`` apply.
+        ///
+        /// Without ``CachePolicy/methods``, they apply to GET and HEAD.
+        public var caching: CacheRules?
+        /// The action for a request that sets none while a duplicate of it is in flight. If `nil`, the policy of
+        /// ``RequestDeduplication`` applies.
+        public var duplicates: DuplicatePolicy?
+        /// The retries of requests that set none. If `nil`, those of the agent apply.
+        public var retries: RetryPolicy?
+        /// How JSON is written and read. If `nil`, the agent's setting applies.
+        public var json: JSONCoding?
+
+        /// Limits for requests that do not set them. Those that are not set here are the agent's. The limits of total
+        /// time and body size of streams and saves are always the agent's.
+        public var limits = Limits()
+        /// The interceptors of the service's calls, outermost first. They run after the agent's interceptors and before
+        /// those of the request.
         public var interceptors: [any Interceptor] = []
-        /// The signers of its requests, behind all other interceptors: ``RequestSigning``, ``MD5Signing``, or your own.
+        /// The interceptors that sign requests, such as ``RequestSigning``. They run after all other
+        /// interceptors.
         public var signing: [any Interceptor] = []
-        /// Checks complete responses with any status. A thrown error makes the call fail: a ``NetError`` unchanged, any
-        /// other error as ``NetError/Code/invalidValue``.
+        /// Checks each complete response, whatever its status. An error thrown here ends the call. A ``NetError`` is
+        /// thrown unchanged; any other error becomes ``NetError/Code/invalidValue``.
         public var judge: (@Sendable (Response<Bytes>) async throws -> Void)?
-        /// Replaces an error of its calls before it is reported. Not called for ``NetError/Code/cancelled`` and
-        /// ``NetError/Code/stoppedByCaller``.
+        /// Replaces the error of a failed call before it is reported. It is not called for ``NetError/Code/cancelled``
+        /// and ``NetError/Code/stoppedByCaller``.
         public var mapError: (@Sendable (NetError) -> NetError)?
-        /// The largest number of its calls in flight, from 1. If `nil`, only the agent's limit applies. Others wait,
-        /// highest priority first, at most ``Limits/slot``. A streamed body is in flight until its end.
+        /// The largest number of the service's calls in flight, at least 1. If `nil`, only the agent's limit applies.
+        ///
+        /// Further calls wait, highest priority first, for at most ``Limits/slot``. A streamed response is in flight
+        /// until its body has ended.
         public var maxInFlight: Int?
-        /// The clock.
+        /// The source of time.
         public var time = TimeSource.system
-        var notes: [ObjectIdentifier: any Sendable] = [:]
+        var options: [ObjectIdentifier: any Sendable] = [:]
 
         /// Creates the configuration of a service with a base URL for each environment.
-        public init(baseURLs: [Environment: String] = [:]) {
-            self.baseURLs = baseURLs
+        public init(baseURLs: [Environment: some URLConvertible] = [Environment: String]()) {
+            self.baseURLs = baseURLs.mapValues(\._urlText)
         }
 
-        /// The value of an option for requests that do not set it; `nil` sets none.
-        public subscript<Note: RequestNote>(note: Note.Type) -> Note.Value? {
-            get { notes[ObjectIdentifier(note)] as? Note.Value }
-            set { notes[ObjectIdentifier(note)] = newValue }
+        /// Creates the configuration of a service with a base URL in the environment ``Environment/release``.
+        public init(baseURL: some URLConvertible) {
+            self.init(baseURLs: [.release: baseURL])
+        }
+
+        /// The total time of a call (``Limits/total``), for requests that set none.
+        public var timeout: Duration? {
+            get { limits.total }
+            set { limits.total = newValue }
+        }
+
+        /// The value of an option for requests that do not set it. If `nil`, the option's own default applies.
+        public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value? {
+            get { options[ObjectIdentifier(option)] as? Option.Value }
+            set { options[ObjectIdentifier(option)] = newValue }
         }
     }
+}
+
+extension Service.Configuration: ParametersHolder {
+    /// The parameters.
+    public var _parameters: Parameters? {
+        get { parameters }
+        set { parameters = newValue }
+    }
+}
+
+/// The name of an environment that a service runs in, such as production or a test system.
+///
+///     static let staging: Environment = "staging"
+public struct Environment: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name.
+    public let rawValue: String
+
+    /// Creates the environment with this name.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Creates the environment with this name.
+    public init(stringLiteral value: String) {
+        rawValue = value
+    }
+
+    /// The name.
+    public var description: String { rawValue }
+
+    /// For development.
+    public static let develop: Environment = "develop"
+    /// For tests before a release.
+    public static let releaseCandidate: Environment = "release candidate"
+    /// For production.
+    public static let release: Environment = "release"
 }

@@ -1,13 +1,15 @@
-/// The progress of a call, with upload and download separate, or of many calls as a tree.
+/// The progress of one call, or of many calls as a tree of parts. Upload and download are reported separately.
 ///
 ///     let whole = CallProgress()
 ///     agent.start(photo, options: .init(tracking: whole.part(weight: 9)))
 ///     agent.start(caption, options: .init(tracking: whole.part()))
 ///     for await now in whole.updates { show(now.fractionCompleted, now.timeLeft) }
 ///
-/// Pass it to a task (``StartOptions/tracking``) to follow that task to its end. ``cancel()``, ``pause()`` and
-/// ``resume()`` then control the task, or all parts. A batch or a chain gets one part for each of its requests. A
-/// progress follows one task only. A cancellation or pause before the start applies when the task starts. Thread-safe.
+/// To follow a task to its end, pass the progress in ``StartOptions/tracking``. ``cancel()``, ``pause()`` and
+/// ``resume()`` then control that task, or all parts. If the progress was cancelled or paused before the task starts,
+/// that applies when the task starts.
+///
+/// A batch or a chain adds one part for each of its requests. A progress can follow one task only. Thread-safe.
 public final class CallProgress: Sendable {
     /// The bytes in one direction.
     public struct Way: Sendable, Hashable {
@@ -18,8 +20,7 @@ public final class CallProgress: Sendable {
         /// Bytes per second, smoothed over the last seconds.
         public var bytesPerSecond = 0
 
-        /// Creates the progress of one direction.
-        public init(completed: Int = 0, total: Int? = nil, bytesPerSecond: Int = 0) {
+        package init(completed: Int = 0, total: Int? = nil, bytesPerSecond: Int = 0) {
             self.completed = completed
             self.total = total
             self.bytesPerSecond = bytesPerSecond
@@ -30,7 +31,7 @@ public final class CallProgress: Sendable {
             total.flatMap { $0 > 0 ? min(1, Double(completed) / Double($0)) : nil }
         }
 
-        /// The remaining time at this rate, or `nil` if it is unknown.
+        /// The remaining time at the current rate, or `nil` if it is unknown.
         public var timeLeft: Duration? {
             guard let total else { return nil }
             if completed >= total {
@@ -46,23 +47,24 @@ public final class CallProgress: Sendable {
         public var upload = Way()
         /// Bytes of response bodies, as sent on the wire.
         public var download = Way()
-        /// The completed fraction, from 0 to 1, or `nil` if it is unknown. With parts it is the weighted mean of their
-        /// fractions. A part that has ended counts as complete even if it failed. A part with an unknown fraction
-        /// counts as 0.
+        /// The completed fraction, from 0 to 1, or `nil` if it is unknown.
+        ///
+        /// If there are parts, it is the weighted mean of their fractions. A part that has ended counts as complete
+        /// even if it failed. A part with an unknown fraction counts as 0.
         public var fractionCompleted: Double?
-        /// The ended parts, the failed ones and the total. A single call has one part.
-        public var parts = BatchProgress()
-        /// Whether it was paused.
+        /// The numbers of ended, failed and all parts. A single call counts as one part.
+        public var parts = CallProgress.Parts()
+        /// Whether the task is paused.
         public var isPaused = false
-        /// Whether it was cancelled.
+        /// Whether the task was cancelled.
         public var isCancelled = false
-        /// Whether everything has ended.
+        /// Whether the task and all parts have ended.
         public var isOver = false
 
         /// Bytes per second in both directions.
         public var bytesPerSecond: Int { upload.bytesPerSecond.addingSaturated(download.bytesPerSecond) }
 
-        /// The remaining time at this rate, or `nil` if it is unknown.
+        /// The remaining time at the current rates, or `nil` if it is unknown.
         public var timeLeft: Duration? {
             guard let sending = upload.timeLeft, let receiving = download.timeLeft else { return nil }
             return sending + receiving
@@ -81,18 +83,18 @@ public final class CallProgress: Sendable {
         var parts: [Part] = []
         var expected = 0
         weak var parent: CallProgress?
-        var control: RunControl?
+        var control: TaskControl?
         var isBound = false
         var isPaused = false
         var isCancelled = false
         var isOver = false
-        /// Whether it failed, or `nil` before its end.
+        /// Whether the task failed; `nil` before its end.
         var isFailed: Bool?
-        // The readers' streams.
+        // The streams of ``updates``, by number.
         var readers: [Int: AsyncStream<Snapshot>.Continuation] = [:]
-        var lastReader = 0
-        var isTelling = false
-        var hasNews = false
+        var lastReaderNumber = 0
+        var isNotifying = false
+        var hasChanges = false
     }
 
     private let time: TimeSource
@@ -101,7 +103,7 @@ public final class CallProgress: Sendable {
     /// Creates a progress without a task.
     ///
     /// - Parameters:
-    ///   - parts: the smallest number of parts; the progress does not end before they have been added.
+    ///   - parts: the smallest number of parts. The progress does not end before they have been added.
     ///   - time: the source of time.
     public init(parts: Int = 0, time: TimeSource = .system) {
         self.time = time
@@ -123,7 +125,7 @@ public final class CallProgress: Sendable {
         let own = state.own(at: now)
         guard !state.parts.isEmpty || state.expected > 0 else { return own }
         var sum = Self.sum(own, state.parts.map { ($0.progress.current, $0.weight) }, expected: state.expected)
-        // The progress of a task ends with the task. Parts without a common task end it when all of them have ended.
+        // A progress that follows a task ends with the task. Otherwise it ends when all parts have ended.
         if !state.isBound, sum.parts.finished == sum.parts.total {
             sum.isOver = true
         }
@@ -131,25 +133,25 @@ public final class CallProgress: Sendable {
         return sum
     }
 
-    /// The progress now and after each change. Each reader gets only the newest value. The stream ends with the last
-    /// value, or when the progress is deallocated.
+    /// The current progress, and the progress after each change. Values that a reader does not read in time are
+    /// dropped, except the newest. The stream ends after the last value, or when the progress is deallocated.
     public var updates: AsyncStream<Snapshot> {
         let (updates, continuation) = AsyncStream.makeStream(of: Snapshot.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
-            state.lastReader += 1
-            state.readers[state.lastReader] = continuation
-            return state.lastReader
+            state.lastReaderNumber += 1
+            state.readers[state.lastReaderNumber] = continuation
+            return state.lastReaderNumber
         }
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { _ = $0.readers.removeValue(forKey: number) }
         }
-        tell()
+        notifyReaders()
         return updates
     }
 
     // MARK: Control
 
-    /// Cancels the current or later task, and all parts.
+    /// Cancels the followed task, now or when it starts, and all parts.
     public func cancel() {
         let (control, parts) = state.withLock { state in
             state.isCancelled = true
@@ -159,10 +161,10 @@ public final class CallProgress: Sendable {
         for part in parts {
             part.progress.cancel()
         }
-        tell()
+        notifyReaders()
     }
 
-    /// Pauses the current or later task, and all parts.
+    /// Pauses the followed task, now or when it starts, and all parts.
     public func pause() { setPaused(true) }
 
     /// Resumes after ``pause()``.
@@ -172,22 +174,23 @@ public final class CallProgress: Sendable {
         let now = time.now()
         let (control, parts) = state.withLock { state in
             state.isPaused = isPaused
-            state.sending.rest(until: now)
-            state.receiving.rest(until: now)
+            state.sending.excludePause(until: now)
+            state.receiving.excludePause(until: now)
             return (state.control, state.parts)
         }
         control?.setPaused(isPaused)
         for part in parts {
             part.progress.setPaused(isPaused)
         }
-        tell()
+        notifyReaders()
     }
 
     // MARK: The followed task
 
-    /// Adds a part. A part with twice the weight counts twice.
+    /// Adds a part and returns it.
     ///
-    /// - Parameter weight: more than 0; other values are treated as 1.
+    /// - Parameter weight: the share of the part in ``Snapshot/fractionCompleted``, relative to the other parts. It
+    ///   must be more than 0; other values are treated as 1.
     public func part(weight: Double = 1) -> CallProgress {
         let part = CallProgress(time: time)
         let isUsable = weight > 0 && weight.isFinite
@@ -202,11 +205,12 @@ public final class CallProgress: Sendable {
         if isPaused {
             part.pause()
         }
-        tell()
+        notifyReaders()
         return part
     }
 
-    /// Records a transfer's progress. Use it as ``Request/progress`` of a request that is sent without a task.
+    /// Records the progress of a transfer. For a request that is sent without a task, use this function as its
+    /// ``Request/progress`` handler.
     public func take(_ progress: TransferProgress) {
         if progress.isOver {
             return end(isFailed: nil)
@@ -215,19 +219,19 @@ public final class CallProgress: Sendable {
         state.withLock { state in
             guard !state.isOver else { return }
             state.transfer = progress
-            state.sending.note(progress.sent, at: now)
-            state.receiving.note(progress.received, at: now)
+            state.sending.record(progress.sent, at: now)
+            state.receiving.record(progress.received, at: now)
         }
-        tell()
+        notifyReaders()
     }
 
-    /// Announces this number of parts, each of weight 1.
+    /// Sets the number of parts that will be added. Parts that are not added yet count with weight 1.
     func expect(_ count: Int) {
         state.withLock { $0.expected = max(0, count) }
-        tell()
+        notifyReaders()
     }
 
-    /// Adds itself to the progress handlers of a request.
+    /// Adds this progress to the progress handlers of a request.
     func watch<Value>(_ request: inout Request<Value>) {
         request.progress = { [own = request.progress, weak self] progress in
             own?(progress)
@@ -237,14 +241,14 @@ public final class CallProgress: Sendable {
         }
     }
 
-    /// Follows this task: cancels and pauses it with this progress.
-    func follow(_ control: RunControl) {
+    /// Follows a task, so that ``cancel()``, ``pause()`` and ``resume()`` control it.
+    func follow(_ control: TaskControl) {
         let now = time.now()
         let (isPaused, isCancelled) = state.withLock { state in
             state.control = control
             state.isBound = true
-            state.sending.rest(until: now)
-            state.receiving.rest(until: now)
+            state.sending.excludePause(until: now)
+            state.receiving.excludePause(until: now)
             return (state.isPaused, state.isCancelled)
         }
         if isCancelled {
@@ -276,25 +280,26 @@ public final class CallProgress: Sendable {
             }
             state.expected = state.parts.count
         }
-        tell()
+        notifyReaders()
     }
 
     // MARK: Notification
 
-    /// Only one thread reports at a time, until there are no changes. So the last report is the newest.
-    private func tell() {
-        var mayTell = state.withLock { state in
-            state.hasNews = true
-            defer { state.isTelling = true }
-            return !state.isTelling
+    /// Sends the current progress to all readers. Only one thread does this at a time, and it repeats until there are
+    /// no more changes, so that the last value sent is the newest.
+    private func notifyReaders() {
+        var mayReport = state.withLock { state in
+            state.hasChanges = true
+            defer { state.isNotifying = true }
+            return !state.isNotifying
         }
-        while mayTell {
+        while mayReport {
             let readers = state.withLock { state -> [AsyncStream<Snapshot>.Continuation]? in
-                guard state.hasNews else {
-                    state.isTelling = false
+                guard state.hasChanges else {
+                    state.isNotifying = false
                     return nil
                 }
-                state.hasNews = false
+                state.hasChanges = false
                 return Array(state.readers.values)
             }
             if let readers, !readers.isEmpty {
@@ -306,14 +311,14 @@ public final class CallProgress: Sendable {
                     }
                 }
             }
-            mayTell = readers != nil
+            mayReport = readers != nil
         }
-        state.withLock { $0.parent }?.tell()
+        state.withLock { $0.parent }?.notifyReaders()
     }
 }
 
 extension CallProgress.State {
-    /// The progress without parts.
+    /// Returns the progress of the followed task, without parts.
     fileprivate func own(at now: Duration) -> CallProgress.Snapshot {
         var snapshot = CallProgress.Snapshot()
         let rates = isOver || isPaused ? (0, 0) : (sending.bytesPerSecond(at: now), receiving.bytesPerSecond(at: now))

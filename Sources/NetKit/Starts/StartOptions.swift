@@ -1,81 +1,171 @@
+public import Dispatch
+
 /// Options of a task.
 public struct StartOptions: Sendable {
-    /// The accessories of this task; they follow those of the request.
-    public var accessories: [any Accessory] = []
+    /// The listeners of this task. They are called after those of the request.
+    public var listeners: [any TaskListener] = []
     /// The scope that cancels this task when it is deallocated. The task references it weakly.
     public weak var scope: CallScope?
-    /// Whether closures and the delegate receive ``NetError/Code/cancelled``. If false, a cancelled task calls only
-    /// accessories and observers, and ``CallHandle/value`` throws.
-    public var tellsCancellation = false
-    /// Receives the transfer's progress, where the task delivers, before the task ends.
-    public var progress: (@Sendable (TransferProgress) -> Void)?
-    /// The group in which the task stays until all listeners were notified of its end.
-    public var completionGroup: CompletionGroup?
-
-    /// The tasks that must end first. While they are in flight this one waits; it uses no slot, and its time limits do
-    /// not count.
+    /// Whether listeners receive the outcome ``NetError/Code/cancelled`` if the task is cancelled. If false, they are
+    /// notified of the end of a cancelled task without an outcome. ``CallHandle/value`` throws in both cases.
+    public var reportsCancellation = false
+    /// The tasks that must end before this task starts. While this task waits, its time limits do not count, and it
+    /// does not count as in flight for any limit.
     ///
-    /// If tasks wait for each other, the last task of the cycle fails with ``NetError/Code/usage``.
-    public var after: [EarlierStart] = []
-    /// How ``CallHandle/pause()`` pauses a request.
+    /// If tasks wait for each other in a cycle, the task that would close the cycle fails with ``NetError/Code/usage``.
+    public var after: [TaskDependency] = []
+    /// How ``CallHandle/pause()`` pauses the transfer of a request.
     public var pausing = Pausing.holding
-    /// The concurrency limiter in which a request waits, or `nil` for none. Batches and chains ignore it.
-    public var lane: CallLane?
-    /// Follows the task, and can cancel and pause it.
+    /// The concurrency limiter of a request, or `nil` for none. Batches and chains ignore it.
+    public var limiter: ConcurrencyLimiter?
+    /// A progress that follows the task and can cancel and pause it.
     public var tracking: CallProgress?
-    /// A part of a larger progress. It receives the bytes and cannot control the task.
+    /// A part of a larger progress. It receives the progress of the transfer, but cannot control the task.
     var part: CallProgress?
 
     /// Creates options with default values.
     public init(
-        accessories: [any Accessory] = [], scope: CallScope? = nil, tellsCancellation: Bool = false,
-        after: [EarlierStart] = [], pausing: Pausing = .holding, lane: CallLane? = nil, tracking: CallProgress? = nil,
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
+        listeners: [any TaskListener] = [], scope: CallScope? = nil, reportsCancellation: Bool = false,
+        after: [TaskDependency] = [], pausing: Pausing = .holding, limiter: ConcurrencyLimiter? = nil,
+        tracking: CallProgress? = nil
     ) {
-        self.accessories = accessories
+        self.listeners = listeners
         self.scope = scope
-        self.tellsCancellation = tellsCancellation
+        self.reportsCancellation = reportsCancellation
         self.after = after
         self.pausing = pausing
-        self.lane = lane
+        self.limiter = limiter
         self.tracking = tracking
-        self.progress = progress
     }
 }
 
-/// What a pause does to the transfer of a request.
+/// How a pause affects the transfer of a request.
 public enum Pausing: Sendable, Hashable {
-    /// The transfer is paused: its connection remains open, and nothing is sent twice.
+    /// The transfer is paused. Its connection remains open, and nothing is sent twice.
     case holding
-    /// The transfer is ended, and its connection and slot are freed. ``CallHandle/resume()`` sends the request again.
+    /// The transfer ends, so that its connection can be used by others and it no longer counts as in flight.
+    /// ``CallHandle/resume()`` sends the request again.
     ///
-    /// It continues after the received bytes (`Range` and `If-Range`) if all of these hold:
+    /// The body continues after the received bytes (`Range` and `If-Range`) if all of these hold:
     /// - the request is a GET without a range of its own
     /// - the response has status 200, a strong validator and no content coding
     ///
-    /// Otherwise, and if the resource has changed meanwhile, the body starts from the beginning. Each transfer is a
-    /// separate call for observers and interceptors, with its own time limits. Use it only for requests that may be
-    /// sent twice.
-    case lettingGo
+    /// Otherwise, or if the resource has changed meanwhile, the body starts from the beginning. Observers and
+    /// interceptors see each transfer as a separate call, with its own time limits. Use this only for requests that may
+    /// be sent twice.
+    case releasingConnection
 }
 
-/// Limits the number of concurrent tasks. Others wait: the most urgent first, those of equal priority in order of
-/// arrival.
+/// Limits the number of concurrent tasks. Further tasks wait and start in order of priority; tasks of equal priority
+/// start in order of arrival.
 ///
-///     let lane = CallLane(maxConcurrent: 2)
-///     for page in pages { agent.start(page, options: .init(lane: lane)) }
+///     let limiter = ConcurrencyLimiter(maxConcurrent: 2)
+///     for page in pages { agent.start(page, options: .init(limiter: limiter)) }
 ///
-/// A task occupies a slot from the creation of its request until its response is available. A response from a cache
-/// counts too. A task that waits for others (``StartOptions/after``) occupies none. Several agents may share a limiter.
-/// Thread-safe.
-public final class CallLane: Sendable {
-    let slots: Slots
+/// A task counts from the creation of its request until its response is available, even if the response comes from a
+/// cache. A task that waits for other tasks (``StartOptions/after``) does not count. Several agents may share a
+/// limiter. Thread-safe.
+public final class ConcurrencyLimiter: Sendable {
+    let permits: PermitQueue
 
     /// Creates a limiter for this number of tasks, at least one.
     public init(maxConcurrent: Int) {
-        slots = Slots(maxConcurrent, time: .system)
+        permits = PermitQueue(maxConcurrent, time: .system)
     }
 
     /// The number of waiting tasks.
-    public var waitingCount: Int { slots.waitingCount }
+    package var waitingCount: Int { permits.waitingCount }
+}
+
+/// Where a task calls its completion handlers and other listeners.
+public struct Delivery: Sendable {
+    private enum Target: Sendable {
+        case here
+        case main
+        case queue(DispatchQueue)
+        case actor(any Actor)
+        case executor(any TaskExecutor)
+    }
+
+    private let target: Target
+
+    /// On the thread that finished the work, without switching threads.
+    public static let here = Delivery(target: .here)
+
+    /// On the main actor.
+    public static let main = Delivery(target: .main)
+
+    /// On this queue, which may be concurrent.
+    public static func queue(_ queue: DispatchQueue) -> Delivery { Delivery(target: .queue(queue)) }
+
+    /// On this actor.
+    public static func actor(_ actor: any Actor) -> Delivery { Delivery(target: .actor(actor)) }
+
+    /// On this executor, such as ``Agent/executor``.
+    public static func executor(_ executor: any TaskExecutor) -> Delivery { Delivery(target: .executor(executor)) }
+
+    /// Runs `body` at this place in one uninterrupted call.
+    func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        switch target {
+        case .here:
+            body()
+        case .main:
+            await MainActor.run(body: body)
+        case .queue(let queue):
+            await withCheckedContinuation { continuation in
+                queue.async { continuation.resume(returning: body()) }
+            }
+        case .actor(let actor):
+            await Self.run(body, on: actor)
+        case .executor(let executor):
+            await withTaskExecutorPreference(executor) { await Self.runOnExecutor(body) }
+        }
+    }
+
+    private static func run<Result: Sendable>(
+        _ body: @Sendable () -> Result, on actor: isolated any Actor
+    ) -> Result {
+        body()
+    }
+
+    @concurrent
+    private static func runOnExecutor<Result: Sendable>(_ body: @Sendable () -> Result) async -> Result {
+        body()
+    }
+}
+
+/// A group of tasks that are cancelled when the scope is deallocated. Create a scope for a screen, a session or a
+/// search.
+///
+///     let scope = CallScope()
+///     agent.start(request, options: .init(scope: scope))
+///
+/// A task leaves the scope when it ends. Thread-safe.
+public final class CallScope: Sendable {
+    private let tasks = Lock<[UInt64: TaskControl]>([:])
+
+    /// Creates an empty scope.
+    public init() {}
+
+    deinit {
+        cancelAll()
+    }
+
+    /// The number of tasks that have not ended.
+    public var count: Int { tasks.withLock { $0.count } }
+
+    /// Cancels all tasks of the scope.
+    public func cancelAll() {
+        for task in tasks.withLock({ $0.values.sorted { $0.id < $1.id } }) {
+            task.cancel()
+        }
+    }
+
+    func insert(_ control: TaskControl) {
+        tasks.withLock { $0[control.id] = control }
+    }
+
+    func remove(_ control: TaskControl) {
+        _ = tasks.withLock { $0.removeValue(forKey: control.id) }
+    }
 }

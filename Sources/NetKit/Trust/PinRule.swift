@@ -4,43 +4,49 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A rule that requires, in addition to verification, a pinned key or certificate in the verified chain of some hosts.
+/// A rule that requires a pinned key or certificate in the certificate chains of some hosts, in addition to the usual
+/// verification.
 public struct PinRule: Sendable, Hashable {
-    /// The requirement of a rule.
+    /// What a rule requires.
     public enum Mode: Sendable, Hashable {
-        /// No requirement: excludes a host from a wider rule. Such a rule has no pins.
+        /// Nothing. Such a rule has no pins, and excludes its hosts from a rule with a wider pattern.
         case none
         /// A pinned public key at any position of the chain.
         case publicKey
-        /// A pinned certificate, and a chain that verifies with the pinned ones as its only anchors.
+        /// A pinned certificate. The chain must also verify with the pinned certificates as its only trust anchors.
         case certificate
     }
 
     /// A pinned key or certificate.
     public enum Pin: Sendable, Hashable {
-        /// The SHA-256 of a public key: `sha256/` or `sha256//` and Base64, or 64 hex digits.
+        /// The SHA-256 of a public key: `sha256/` or `sha256//` followed by Base64, or 64 hex digits.
         case hash(String)
-        /// A certificate, or in a rule for public keys a public key: PEM (one or more) or DER (one).
+        /// A certificate or, in a rule for public keys, a public key. The bytes are PEM text with one or more of them,
+        /// or DER with one.
         case bytes([UInt8])
     }
 
-    /// `api.example.com`, `*.example.com` (one label), `**.example.com` (any depth, and example.com itself), `**` (every
-    /// host), an address (IPv6 in brackets); each may end in a port. Letter case is ignored.
+    /// The hosts that the rule applies to. The pattern is one of these, optionally followed by a port:
+    /// - a host name or an address (IPv6 in brackets)
+    /// - `*.example.com`, which matches one additional label
+    /// - `**.example.com`, which matches example.com itself and any number of additional labels
+    /// - `**`, which matches every host
+    ///
+    /// Letter case is ignored.
     public var hosts: String
-    /// The requirement.
+    /// What the rule requires.
     public var mode: Mode
-    /// The pins; at least one, and preferably two.
+    /// The pins. There must be at least one unless the mode is ``Mode/none``; a second one is a useful backup.
     public var pins: [Pin]
-    /// When the rule expires; each use after that is recorded in ``TrustVerdict/notes``.
+    /// The time at which the rule expires. Uses of an expired rule are recorded in ``TrustResult/flags``.
     public var expiry: Date?
-    /// Whether an expired rule is not enforced: then anything that can change the clock can disable the pins.
+    /// Whether the rule is no longer enforced after it has expired. Note that any program that can set the clock can
+    /// then disable the pins.
     public var lapses = false
-    /// Whether a chain without a matching pin is allowed and only reported.
+    /// Whether a chain without a matching pin is allowed, and only reported to the observer.
     public var reportsOnly = false
-    /// The smallest number of different pins.
-    public var minimumPins = 1
 
-    /// Creates a rule; it is validated when it is added to a policy.
+    /// Creates a rule. It is validated when it is added to a policy.
     public init(_ hosts: String, mode: Mode = .publicKey, pins: [Pin]) {
         self.hosts = hosts
         self.mode = mode
@@ -49,23 +55,24 @@ public struct PinRule: Sendable, Hashable {
 }
 
 extension TrustPolicy {
-    /// Returns a policy with the system's authorities, and these public keys for these hosts.
+    /// Returns a policy that trusts the system's authorities and requires one of these public keys for the hosts.
     ///
     /// - Throws: `badPin` for a malformed pin or host pattern.
     public static func pinned(_ hosts: String, _ pins: [String]) throws(NetError) -> TrustPolicy {
         try TrustPolicy().pinning(hosts, pins)
     }
 
-    /// Returns a policy that trusts only the certificates of a file, or of a directory's .cer, .crt and .pem files.
-    /// They are read now.
+    /// Returns a policy that trusts only the certificates in a file, or in the .cer, .crt and .pem files of a
+    /// directory. The files are read immediately.
     ///
-    /// - Throws: `badPin` if there is none, or one cannot be read.
+    /// - Throws: `badPin` if there is no such file, or if a file cannot be read.
     public static func certificates(in url: URL, for hosts: String = "**") throws(NetError) -> TrustPolicy {
         try TrustPolicy(roots: .pinned).adding(
             PinRule(hosts, mode: .certificate, pins: try CertificateFiles.read(url.path).map { .bytes($0) }))
     }
 
-    /// Returns the same policy with these public keys for these hosts. They are added to a rule with the same pattern.
+    /// Returns the same policy with additional public keys for these hosts. If there is a rule for public keys with the
+    /// same host pattern, they are added to it.
     ///
     /// - Throws: `badPin` for a malformed pin or host pattern.
     public func pinning(_ hosts: String, _ pins: [String]) throws(NetError) -> TrustPolicy {
@@ -82,7 +89,7 @@ extension TrustPolicy {
 
     /// Returns the same policy with one more rule.
     ///
-    /// - Throws: `badPin` for a malformed rule, or if there is one for the same hosts.
+    /// - Throws: `badPin` if the rule is malformed, or if the policy already has a rule for the same hosts.
     public func adding(_ rule: PinRule) throws(NetError) -> TrustPolicy {
         var policy = self
         policy.rules.append(rule)
@@ -91,7 +98,7 @@ extension TrustPolicy {
     }
 }
 
-/// Files of certificates, read as a whole.
+/// Reads certificate files.
 private enum CertificateFiles {
     static func read(_ path: String) throws(NetError) -> [[UInt8]] {
         var files: [[UInt8]] = []

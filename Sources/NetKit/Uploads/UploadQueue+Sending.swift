@@ -1,6 +1,6 @@
 extension UploadQueue {
-    /// Sends the current and later uploads until the Swift task is cancelled, the queue is empty (with `untilEmpty`),
-    /// or nothing more may be sent.
+    /// Sends the current and later uploads. Returns when the Swift task is cancelled, or when the agent accepts no more
+    /// requests. If `untilEmpty` is true, it also returns when the queue is empty.
     func drain(
         untilEmpty: Bool, by send: @escaping @Sendable (Request<Bytes>) async throws(NetError) -> Response<Bytes>
     ) async {
@@ -14,14 +14,14 @@ extension UploadQueue {
         guard isFirst else { return }
         await withTaskGroup { group in
             for _ in 0..<maxConcurrent {
-                group.addTask { await self.work(untilEmpty, send) }
+                group.addTask { await self.sendUploads(untilEmpty, send) }
             }
         }
         state.withLock { $0.isDraining = false }
     }
 
-    /// Sends one upload after the other; `maxConcurrent` of these run concurrently.
-    private func work(
+    /// Sends one upload after the other. `drain` runs `maxConcurrent` of these loops concurrently.
+    private func sendUploads(
         _ untilEmpty: Bool, _ send: @Sendable (Request<Bytes>) async throws(NetError) -> Response<Bytes>
     ) async {
         while !Task.isCancelled {
@@ -29,20 +29,20 @@ extension UploadQueue {
             switch state.withLock({ $0.next(at: now, untilEmpty: untilEmpty) }) {
             case .send(let upload):
                 switch await attempt(upload, send) {
-                case .over(let outcome): end(outcome, of: upload.id)
-                case .again(let asked):
+                case .ended(let outcome): end(outcome, of: upload.id)
+                case .retry(let retryAfter):
                     if !Task.isCancelled {
-                        rest(upload, asked: asked)
+                        delay(upload, retryAfter: retryAfter)
                     }
-                case .never: state.withLock { $0.isStopping = true }
+                case .closed: state.withLock { $0.isStopping = true }
                 }
-                let news = state.withLock { state in
-                    state.underWay.remove(upload.id)
-                    return state.renewed()
+                let change = state.withLock { state in
+                    state.inFlight.remove(upload.id)
+                    return state.renewChange()
                 }
-                news.fulfil(.success(()))
-            case .wait(let news, let rest):
-                await wait(for: news, orFor: rest)
+                change.fulfil(.success(()))
+            case .wait(let change, let delay):
+                await wait(for: change, atMost: delay)
             case .end:
                 return
             }
@@ -50,47 +50,48 @@ extension UploadQueue {
     }
 
     private enum Attempt {
-        case over(Outcome)
-        /// The upload stays in the queue and is tried again, after the server's Retry-After if it sent one.
-        case again(after: Duration?)
-        /// All uploads stay in the queue, and nothing more is sent.
-        case never
+        case ended(Outcome)
+        /// The upload stays in the queue and is tried again later. The value is the Retry-After time of the server, if
+        /// it sent one.
+        case retry(after: Duration?)
+        /// The agent accepts no more requests. All uploads stay in the queue, and nothing more is sent.
+        case closed
     }
 
     private func attempt(
         _ upload: QueuedRequest, _ send: @Sendable (Request<Bytes>) async throws(NetError) -> Response<Bytes>
     ) async -> Attempt {
         if upload.expiresAt <= time.epochSeconds() {
-            return .over(.expired(upload))
+            return .ended(.expired(upload))
         }
         do throws(NetError) {
             var request = upload.request
             try await prepare(&request)
             request.isOfQueue = true
             let response = try await send(request)
-            return QueueRules.passingStatuses.contains(response.status)
-                ? .again(after: askedWait(response.headers)) : .over(.answered(upload, response))
+            return QueueRules.temporaryStatuses.contains(response.status)
+                ? .retry(after: requestedWait(response.headers)) : .ended(.answered(upload, response))
         } catch {
             if error.code == .closed {
-                return .never
+                return .closed
             }
-            return QueueRules.mayPass(error)
-                ? .again(after: error.response.flatMap { askedWait($0.headers) }) : .over(.failed(upload, error))
+            return QueueRules.isTemporary(error)
+                ? .retry(after: error.response.flatMap { requestedWait($0.headers) }) : .ended(.failed(upload, error))
         }
     }
 
-    private func askedWait(_ headers: Headers) -> Duration? {
+    private func requestedWait(_ headers: Headers) -> Duration? {
         RetryAfter.wait(headers, epochSeconds: time.epochSeconds())
     }
 
-    private func wait(for news: Promise<Void>, orFor rest: Duration?) async {
-        guard let rest else {
-            _ = try? await news.value()
+    private func wait(for change: Promise<Void>, atMost delay: Duration?) async {
+        guard let delay else {
+            _ = try? await change.value()
             return
         }
         await withTaskGroup { group in
-            group.addTask { _ = try? await news.value() }
-            group.addTask { [time] in try? await time.sleep(rest) }
+            group.addTask { _ = try? await change.value() }
+            group.addTask { [time] in try? await time.sleep(delay) }
             _ = await group.next()
             group.cancelAll()
         }

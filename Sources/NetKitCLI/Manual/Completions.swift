@@ -11,7 +11,7 @@ enum Completions {
 
     private typealias Option = Subcommand.Option
 
-    /// The completion of a value: files, directories, its own words, or none.
+    /// How a value is completed: with files, with directories, with a list of words, or not at all.
     private enum Values {
         case files, folders, nothing
         case words([String])
@@ -36,7 +36,7 @@ enum Completions {
         }
     }
 
-    /// The lists of options by subcommand; "" is nk without a subcommand.
+    /// The options and actions of each subcommand. The name is empty for nk without a subcommand.
     private static var lists: [(name: String, options: [Option], actions: [String])] {
         [("", Subcommand.fetchOptions, [])] + Subcommand.all.map { ($0.name, $0.options, $0.actions) }
     }
@@ -48,7 +48,7 @@ enum Completions {
             let words = list.options.flatMap(\.spellings) + list.actions
             return "        \(list.name.isEmpty ? "*" : list.name)) words=\(quoted(words.joined(separator: " "))) ;;"
         }
-        // The general pattern comes last.
+        // The pattern "*" must come last, because the first match applies.
         let ordered = (Array(rows.dropFirst()) + rows.prefix(1)).joined(separator: "\n")
         var cases: [String] = []
         for list in Array(lists.dropFirst()) + lists.prefix(1) {
@@ -179,7 +179,7 @@ enum Completions {
             for option in list.options {
                 var line = "complete -c nk -n \(fishQuoted(condition))"
                 // An unquoted "#" begins a comment.
-                let short = option.short.map { $0 == "#" ? fishQuoted("#") : String($0) }
+                let short = option.short.map { $0.isLetter || $0.isNumber ? String($0) : fishQuoted(String($0)) }
                 line += (short.map { " -s \($0)" } ?? "") + " -l \(option.long)"
                 switch (option.value, Values(option.value)) {
                 case (nil, _): break

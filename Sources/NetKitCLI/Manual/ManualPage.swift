@@ -3,15 +3,18 @@ enum ManualPage {
     static var text: String {
         let lines =
             [
-                ".\\\" Made by `nk manual`; docs/nk.md says more.",
+                ".\\\" Made by `nk manual`; see also docs/nk.md.",
                 ".TH NK 1 \"\(day)\" \"nk \(escaped(Versions.nk))\" \"NetKit\"",
-                ".SH NAME", "nk \\- fetch URLs, and look at requests from a terminal", ".SH SYNOPSIS",
+                ".SH NAME", "nk \\- transfer URLs and inspect HTTP requests", ".SH SYNOPSIS",
                 ".B nk", "[\\fIoptions\\fR] \\fIURL\\fR...", ".br", ".B nk", "\\fIcommand\\fR [\\fIoptions\\fR] ...",
                 ".SH DESCRIPTION",
             ] + description + [".SH OPTIONS"] + Subcommand.fetchOptions.flatMap(item) + [".SH COMMANDS"]
-            + Subcommand.all.flatMap(section) + [".SH EXIT STATUS"] + exitCodes + [".SH ENVIRONMENT"] + environment
+            + Subcommand.all.flatMap(section) + [".SH EXAMPLES"] + examples.map(example).joined(separator: [".PP"]) + [
+                ".SH EXIT STATUS"
+            ]
+            + exitCodes + [".SH ENVIRONMENT"] + environment
             + [
-                ".SH SEE ALSO", ".BR curl (1)", ".PP", "The whole of it stands in docs/nk.md of the sources.",
+                ".SH SEE ALSO", ".BR curl (1)", ".PP", "The full documentation is docs/nk.md in the source tree.",
             ]
         return lines.joined(separator: "\n") + "\n"
     }
@@ -20,26 +23,42 @@ enum ManualPage {
     private static let day = "2026-11-27"
 
     private static let description = [
-        "Fetches URLs over the library that programs use. An option that has curl's name means what it means to curl.",
-        "Short options may stand together, a value may follow its letter at once, and",
-        ".B \\-\\-", "ends the options. A URL without a scheme is taken for http.",
-        "Bodies go to standard output, everything else to standard error.",
+        "Fetches URLs with NetKit. Options with the same name as in curl have the same meaning.",
+        "Short options can be combined (\\-sS), and a value can follow its letter directly (\\-ofile).",
+        ".B \\-\\-", "ends the options. A URL without a scheme uses http.",
+        "Response bodies are written to standard output, everything else to standard error.",
     ]
 
+    private static let examples: [(purpose: String, line: String)] = [
+        ("Print the response with its headers, and follow redirects:", "nk -L -i https://example.com/"),
+        ("Send JSON:", "nk --json '{\"name\": \"Oslo\"}' https://example.com/cities"),
+        ("Upload a file as a form:", "nk -F title=summer -F photo=@a.jpg https://example.com/photos"),
+        ("Resume a download in four ranges:", "nk -C - --segments 4 -O https://example.com/large.iso"),
+        ("Show where the time went:", "nk --timing -o /dev/null https://example.com/"),
+        ("Fetch only what has changed:", "nk --etag-compare tag --etag-save tag -o page https://example.com/"),
+        ("Print the pins of a server:", "nk pins example.com"),
+        ("Serve the current directory on a free port:", "nk serve ."),
+    ]
+
+    private static func example(_ purpose: String, _ line: String) -> [String] {
+        [escaped(purpose), ".PP", ".RS", ".nf", escaped(line), ".fi", ".RE"]
+    }
+
     private static let exitCodes = [
-        "0 is a response, 2 a wrong command line, and the others are curl's: 3 a bad URL, 6 an unknown host,",
-        "7 no connection, 18 a body that was cut short, 22 a status with \\fB\\-f\\fR, 23 cannot write, 26 cannot read,",
-        "28 out of time, 35 TLS, 47 redirects, 52 an empty reply, 56 a reset, 60 a certificate, 63 too large.",
-        "From 100 on they are nk's own: 103 no JSON, 104 JSON of another shape, 105 another type, 106 another digest,",
-        "107 nothing kept, 108 no image. Of several URLs it is that of the first that failed.",
-        "\\fBnk serve\\fR and \\fBnk mock\\fR end with 0 when they are interrupted.",
+        "0 is success and 2 a usage error. Others are as in curl: 3 invalid URL, 6 cannot resolve the host,",
+        "7 cannot connect, 18 incomplete body, 22 HTTP error with \\fB\\-f\\fR, 23 cannot write, 26 cannot read,",
+        "28 timeout, 35 TLS error, 47 too many redirects, 52 empty reply, 56 connection reset, 60 certificate, 63 too large.",
+        "From 100 up they are specific to nk: 103 not JSON, 104 wrong JSON shape, 105 wrong type, 106 wrong digest,",
+        "107 not in the cache, 108 not an image, 109 WebSocket refused, 110 WebSocket protocol violated, 111 WebSocket",
+        "closed with an error. With several URLs, the first one that failed determines the code.",
+        "\\fBnk serve\\fR and \\fBnk mock\\fR exit with 0 when they are interrupted.",
     ]
 
     private static let environment = [
-        ".TP", ".B NO_COLOR", "When it is set and not empty, nothing is coloured.", ".TP", ".B TERM, COLORTERM",
-        "What the terminal can show; \\fBdumb\\fR is no colours.", ".TP", ".B HOME, XDG_CACHE_HOME",
-        "Where \\fB\\-\\-cache\\fR keeps answers, and \\fB\\-\\-netrc\\fR looks.", ".PP",
-        "Proxies in the environment do not count.",
+        ".TP", ".B NO_COLOR", "If set and not empty, output has no colours.", ".TP", ".B TERM, COLORTERM",
+        "The capabilities of the terminal; \\fBdumb\\fR disables colours.", ".TP", ".B HOME, XDG_CACHE_HOME",
+        "The location of the \\fB\\-\\-cache\\fR directory and of the \\fB\\-\\-netrc\\fR file.", ".PP",
+        "Proxy environment variables are ignored.",
     ]
 
     private static func item(_ option: Subcommand.Option) -> [String] {

@@ -1,11 +1,11 @@
-/// A subcommand, as described by completions, the manual page and its own help.
+/// The description of a subcommand, from which completions, the manual page and the subcommand's help are generated.
 struct Subcommand: Sendable {
     struct Option: Sendable {
         let short: Character?
-        /// Without the hyphens.
+        /// The long spelling, without hyphens.
         let long: String
-        /// The name of the value; `nil` for a flag. A name with FILE or DIR is completed with paths, and `a|b` with its
-        /// words.
+        /// The name of the value, or `nil` for a flag. Completions offer paths if it contains FILE or DIR, and the
+        /// words if it is a list such as `a|b`.
         let value: String?
         let summary: String
 
@@ -13,7 +13,7 @@ struct Subcommand: Sendable {
             (self.short, self.long, self.value, self.summary) = (short, long, value, summary)
         }
 
-        /// Creates an option of nk without a subcommand.
+        /// Creates the description of an option of nk without a subcommand.
         init(_ option: NetKitCLI.Option) {
             let text = NetKitCLI.Option.texts[option.long] ?? ("", "")
             self.init(option.short, option.long, text.value.isEmpty ? nil : text.value, text.summary)
@@ -22,7 +22,8 @@ struct Subcommand: Sendable {
         /// The spellings that exist, such as "-H" and "--header".
         var spellings: [String] { (short.map { ["-\($0)"] } ?? []) + ["--\(long)"] }
 
-        /// "-H, --header VALUE" as in the help; long spellings are aligned.
+        /// The spellings and the value as in the help, such as "-H, --header VALUE". An option without a short spelling
+        /// is indented, so that long spellings are aligned.
         var front: String {
             (short == nil ? "    " : "") + spellings.joined(separator: ", ") + (value.map { " \($0)" } ?? "")
         }
@@ -32,11 +33,11 @@ struct Subcommand: Sendable {
     let summary: String
     /// The arguments after the options.
     let operands: String
-    /// Words that may come first, before paths.
+    /// The words of which the first operand must be one.
     var actions: [String] = []
     var options: [Option] = []
 
-    /// One aligned row for each option, as in the help.
+    /// The help for the options, with one aligned line for each.
     var optionLines: String {
         let width = options.map(\.front.count).max() ?? 0
         return options.map { "  \(Format.left($0.front, width))   \($0.summary)" }.joined(separator: "\n")
@@ -47,127 +48,139 @@ struct Subcommand: Sendable {
 }
 
 extension Subcommand {
-    private static let help = Option("h", "help", nil, "tells what there is")
+    private static let help = Option("h", "help", nil, "Print this help")
 
     static let serve = Subcommand(
-        name: "serve", summary: "serves the files of a folder", operands: "[DIR]",
-        options: ListeningWords.options + [help])
+        name: "serve", summary: "Serve the files of a directory", operands: "[DIR]",
+        options: ServerArguments.options + [.init(nil, "echo", nil, "Send bodies and messages back instead"), help])
 
     static let mock = Subcommand(
-        name: "mock", summary: "answers as a file says, for tests", operands: "FILE",
-        options: ListeningWords.options + [.init(nil, "count", "N", "ends after N replies"), help])
+        name: "mock", summary: "Serve mock responses from a file", operands: "FILE",
+        options: ServerArguments.options + [.init(nil, "count", "N", "Stop after N replies"), help])
+
+    static let ws = Subcommand(
+        name: "ws", summary: "Exchange messages over a WebSocket", operands: "URL",
+        options: WebSocketArguments.options + [help])
 
     static let completions = Subcommand(
-        name: "completions", summary: "prints completions for a shell", operands: "bash|zsh|fish",
+        name: "completions", summary: "Print shell completions", operands: "bash|zsh|fish",
         actions: ["bash", "zsh", "fish"], options: [help])
 
     static let manual = Subcommand(
-        name: "manual", summary: "prints this manual page", operands: "", options: [help])
+        name: "manual", summary: "Print this manual page", operands: "", options: [help])
 
     /// All subcommands, by name.
     static let all: [Subcommand] = [
         .init(
-            name: "cache", summary: "lists, shows, removes and checks what is cached", operands: "ACTION DIR [NAME...]",
+            name: "cache", summary: "Inspect, check and clear a cache directory", operands: "ACTION DIR [NAME...]",
             actions: ["list", "show", "rm", "stats", "verify"],
             options: [
-                .init(nil, "all", nil, "rm: everything"), .init(nil, "host", "HOST", "rm: what came from a host"),
-                .init(nil, "tag", "TAG", "rm: what has a tag"), help,
+                .init(nil, "all", nil, "Remove all entries (rm)"),
+                .init(nil, "host", "HOST", "Remove the entries of a host (rm)"),
+                .init(nil, "tag", "TAG", "Remove the entries with a tag (rm)"), help,
             ]),
         completions,
         .init(
-            name: "demo", summary: "walks through the library, on a server of its own", operands: "", options: [help]),
+            name: "demo", summary: "Demonstrate the library on a local server", operands: "", options: [help]),
         .init(
-            name: "downloads", summary: "lists, resumes and removes partial downloads", operands: "ACTION DIR",
+            name: "downloads", summary: "List, resume and remove partial downloads", operands: "ACTION DIR",
             actions: ["list", "resume", "purge"],
             options: [
-                .init("H", "header", "'Name: value'", "resume: a field to send"),
-                .init(nil, "segments", "N", "resume: ranges at once"),
-                .init(nil, "trust-server", nil, "resume: also without a strong validator"),
-                .init(nil, "older-than", "DAYS", "purge: what is older"), help,
+                .init("H", "header", "'Name: value'", "Send this header (resume)"),
+                .init(nil, "segments", "N", "Download in N parallel ranges (resume)"),
+                .init(nil, "trust-server", nil, "Resume even without a strong validator (resume)"),
+                .init(nil, "older-than", "DAYS", "Keep downloads newer than this (purge)"), help,
             ]),
         .init(
-            name: "image", summary: "gets an image, tells what it is, writes it as a PNG", operands: "URL",
+            name: "help", summary: "Explain a command, a group of options or an option", operands: "[WORD]",
+            options: [help]),
+        .init(
+            name: "image", summary: "Inspect an image and convert it to PNG", operands: "URL",
             options: [
-                .init("o", "output", "FILE", "writes it as a PNG"), .init(nil, "max", "WxH", "scales it down to fit"),
-                .init(nil, "max-pixels", "N", "refuses more pixels"),
-                .init(nil, "ignore-orientation", nil, "leaves it as it is stored"),
-                .init(nil, "preview", "auto|yes|no", "shows it in half blocks"),
-                .init("H", "header", "'Name: value'", "a field to send"),
-                .init("k", "insecure", nil, "believes every certificate"), help,
+                .init("o", "output", "FILE", "Write the image as a PNG"),
+                .init(nil, "max", "WxH", "Scale the image down to fit"),
+                .init(nil, "max-pixels", "N", "Reject an image of more pixels"),
+                .init(nil, "ignore-orientation", nil, "Do not apply the EXIF orientation"),
+                .init(nil, "preview", "auto|yes|no", "Show the image as text"),
+                .init("H", "header", "'Name: value'", "Send this header"),
+                .init("k", "insecure", nil, "Accept any certificate, also a forged one"), help,
             ]),
         .init(
-            name: "join", summary: "prints the URL of a path under a base URL", operands: "BASE PATH",
-            options: [.init(nil, "keep-base-path", nil, "a PATH that begins with / goes on from the base's"), help]),
+            name: "join", summary: "Resolve a path against a base URL", operands: "BASE PATH",
+            options: [.init(nil, "keep-base-path", nil, "Append a PATH that begins with / to the base path"), help]),
         .init(
-            name: "key", summary: "prints the cache key of a request", operands: "METHOD URL",
+            name: "key", summary: "Print the cache key of a request", operands: "METHOD URL",
             options: [
-                .init("H", "header", "'Name: value'", "a field that chooses the response"),
-                .init(nil, "params", "JSON", "parameters: an object or an array"),
-                .init("d", "data", "DATA", "a body, as it is"), .init(nil, "user", "NAME", "whose response it is"),
-                .init(nil, "explain", nil, "prints the description instead"), help,
+                .init("H", "header", "'Name: value'", "Include this header"),
+                .init(nil, "params", "JSON", "Include parameters: a JSON object or array"),
+                .init("d", "data", "DATA", "Include this body"), .init(nil, "user", "NAME", "Include the user's name"),
+                .init(nil, "explain", nil, "Print the canonical form instead"), help,
             ]),
         manual, mock,
         .init(
-            name: "multipart", summary: "writes a multipart/form-data body", operands: "",
+            name: "multipart", summary: "Write a multipart/form-data body", operands: "",
             options: [
-                .init("F", "form", "PART", "a field or file, as with nk -F"),
-                .init(nil, "form-string", "NAME=VALUE", "a field whose value is taken as it is"),
-                .init(nil, "boundary", "TEXT", "the boundary"), help,
+                .init("F", "form", "PART", "Add a field or file, as with nk -F"),
+                .init(nil, "form-string", "NAME=VALUE", "Add a field; @, < and ; have no meaning"),
+                .init(nil, "boundary", "TEXT", "Use this boundary"), help,
             ]),
         .init(
-            name: "parts", summary: "takes a multipart answer apart as it arrives", operands: "URL",
+            name: "parts", summary: "Split a multipart response into its parts", operands: "URL",
             options: [
-                .init("o", "into", "DIR", "writes the parts there"), .init("c", "count", "N", "ends after N parts"),
-                .init(nil, "max-bytes", "N", "refuses a larger part"),
-                .init("H", "header", "'Name: value'", "a field to send"),
-                .init("k", "insecure", nil, "believes every certificate"), help,
+                .init("o", "into", "DIR", "Write the parts to DIR"), .init("c", "count", "N", "Stop after N parts"),
+                .init(nil, "max-bytes", "N", "Reject a larger part"),
+                .init("H", "header", "'Name: value'", "Send this header"),
+                .init("k", "insecure", nil, "Accept any certificate, also a forged one"), help,
             ]),
         .init(
-            name: "path", summary: "tells how the internet, or a host, is reached", operands: "[HOST]",
+            name: "path", summary: "Show the network path to the internet or a host", operands: "[HOST]",
             options: [
-                .init("w", "watch", nil, "a line for each change"),
-                .init(nil, "count", "N", "with --watch: ends after N lines"), help,
+                .init("w", "watch", nil, "Print a line for each change"),
+                .init(nil, "count", "N", "Stop after N lines (with --watch)"), help,
             ]),
         .init(
-            name: "pins", summary: "shows a chain, and a line to pin it", operands: "HOST[:PORT]|FILE",
+            name: "pins", summary: "Show a certificate chain and its pins", operands: "HOST[:PORT]|FILE",
             options: [
-                .init(nil, "cacert", "FILE", "believes these authorities alone"),
-                .init("x", "proxy", "URL", "asks through a proxy"), help,
+                .init(nil, "cacert", "FILE", "Trust only the CA certificates in FILE"),
+                .init("x", "proxy", "URL", "Connect through a proxy"), help,
             ]),
         .init(
-            name: "query", summary: "writes JSON objects as query strings", operands: "",
+            name: "query", summary: "Convert JSON objects to query strings", operands: "",
             options: [
-                .init(nil, "arrays", "brackets|indexed|repeat|comma", "how arrays are written"),
-                .init(nil, "nested", "brackets|dots", "how objects are written"),
-                .init(nil, "booleans", "numbers|words", "how booleans are written"),
-                .init(nil, "spaces", "percent|plus", "how spaces are written"),
-                .init(nil, "order", "sorted|given", "the order of keys"),
-                .init(nil, "set", "NAME", "the array NAME is a set"),
-                .init(nil, "url", "URL", "puts the query into a URL"), help,
+                .init(nil, "arrays", "brackets|indexed|repeat|comma", "Choose the format of arrays"),
+                .init(nil, "nested", "brackets|dots", "Choose the format of nested objects"),
+                .init(nil, "booleans", "numbers|words", "Choose the format of booleans"),
+                .init(nil, "spaces", "percent|plus", "Choose the encoding of spaces"),
+                .init(nil, "order", "sorted|given", "Choose the order of keys"),
+                .init(nil, "set", "NAME", "Treat the array NAME as a set"),
+                .init(nil, "url", "URL", "Insert the query into URL"), help,
             ]),
         .init(
-            name: "run", summary: "sends the requests that a file describes", operands: "FILE",
-            options: [.init(nil, "json", nil, "prints one JSON object instead"), help]),
+            name: "run", summary: "Send the requests described in a file", operands: "FILE",
+            options: [.init(nil, "json", nil, "Print one JSON object instead"), help]),
         serve,
         .init(
-            name: "trust", summary: "judges a chain as a handshake would", operands: "",
+            name: "trust", summary: "Check a certificate chain offline", operands: "",
             options: [
-                .init(nil, "host", "HOST", "the name or address in the URL"),
-                .init(nil, "chain", "FILE", "certificates as the server sends them"),
-                .init(nil, "ca", "FILE", "believes these authorities alone"),
-                .init(nil, "port", "N", "the port (443)"), .init(nil, "time", "T", "as of then"),
-                .init(nil, "pin", "[HOST=]PIN", "asks for this key"),
-                .init(nil, "pin-report-only", nil, "tells of pins that do not match, and allows"),
-                .init(nil, "crlfile", "FILE", "revocation lists"),
-                .init(nil, "strict", nil, "demands the form of RFC 5280 and of public servers"),
-                .init(nil, "max-chain", "N", "certificates of the chain at most"),
-                .init("k", "insecure", nil, "accepts every chain and name"), help,
+                .init(nil, "host", "HOST", "Check for this host name or address"),
+                .init(nil, "chain", "FILE", "Read the server's certificates, leaf first"),
+                .init(nil, "ca", "FILE", "Trust only the CA certificates in FILE"),
+                .init(nil, "port", "N", "Use this port (443)"), .init(nil, "time", "T", "Check at this time"),
+                .init(nil, "pin", "[HOST=]PIN", "Require this key"),
+                .init(nil, "pin-report-only", nil, "Report pin mismatches, but allow the chain"),
+                .init(nil, "crlfile", "FILE", "Read certificate revocation lists from FILE"),
+                .init(nil, "strict", nil, "Require RFC 5280 and CA/Browser Forum rules"),
+                .init(nil, "max-chain", "N", "Allow at most N certificates in the chain"),
+                .init("k", "insecure", nil, "Accept any chain and name"), help,
             ]),
         .init(
-            name: "validate", summary: "tells whether texts are JSON, and of a shape", operands: "[FILE...]",
+            name: "validate", summary: "Check that files are JSON, and match a shape or schema", operands: "[FILE...]",
             options: [
-                .init(nil, "shape", "FILE", "a shape that each text has to match"),
-                .init(nil, "lenient-null", nil, "null passes as any member"), help,
+                .init(nil, "shape", "FILE", "Check the files against this shape"),
+                .init(nil, "schema", "FILE", "Check the files against this JSON Schema"),
+                .init(nil, "lenient-null", nil, "Accept null for any member"),
+                .init(nil, "tree", nil, "Print each valid file as cJSON prints it"), help,
             ]),
+        ws,
     ]
 }

@@ -16,9 +16,9 @@ struct FileConditions {
     let modified: Int64
     let length: Int
 
-    /// Evaluates them in the order of RFC 9110, 13.2.2.
+    /// Evaluates the conditions of a request, in the order of RFC 9110, 13.2.2.
     ///
-    /// - Parameter isGet: whether the method is GET, the only one with ranges; otherwise it is HEAD.
+    /// - Parameter isGet: whether the method is GET, which is the only method with ranges. Otherwise it is HEAD.
     func outcome(_ headers: Headers, isGet: Bool) -> Outcome {
         if let tags = headers["If-Match"] {
             if !matches(tags, isStrong: true) {
@@ -34,7 +34,7 @@ struct FileConditions {
         } else if let date = headers["If-Modified-Since"].flatMap(HTTPDate.epochSeconds), modified <= date {
             return .notModified
         }
-        guard isGet, let range = headers["Range"], isStill(headers["If-Range"]) else { return .whole }
+        guard isGet, let range = headers["Range"], isCurrent(headers["If-Range"]) else { return .whole }
         return part(range)
     }
 
@@ -50,18 +50,20 @@ struct FileConditions {
         }
     }
 
-    private func isStill(_ condition: String?) -> Bool {
+    private func isCurrent(_ condition: String?) -> Bool {
         guard let condition else { return true }
         return condition == tag || HTTPDate.epochSeconds(of: condition) == modified
     }
 
-    /// Several ranges, another unit and a malformed range get the whole file, which RFC 9110, 14.2 allows.
+    /// Evaluates a Range field. For several ranges, another unit and a malformed range, the whole file is sent, which
+    /// RFC 9110, 14.2 allows.
     private func part(_ text: String) -> Outcome {
         guard text.lowercased().hasPrefix("bytes="), !text.contains(",") else { return .whole }
-        let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, ends.allSatisfy({ $0.utf8.count <= 18 && $0.utf8.allSatisfy { (48...57).contains($0) } })
+        let bounds = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard bounds.count == 2,
+            bounds.allSatisfy({ $0.utf8.count <= 18 && $0.utf8.allSatisfy { (48...57).contains($0) } })
         else { return .whole }
-        switch (Int(ends[0]), Int(ends[1])) {
+        switch (Int(bounds[0]), Int(bounds[1])) {
         case (nil, nil): return .whole
         case (nil, let count?):
             return count == 0 || length == 0

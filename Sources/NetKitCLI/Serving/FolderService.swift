@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// Serves the files of a directory.
-final class FolderService: Serving {
+final class FolderService: RequestHandler {
     private let folder: ServedFolder
     private let log: @Sendable (String) -> Void
 
@@ -18,9 +18,9 @@ final class FolderService: Serving {
     }
 
     func reply(to request: ServedRequest?, connection: Int) -> ServedReply {
-        guard let request else { return .page(431, "the head is too large") }
+        guard let request else { return .page(431, "the request header is too large") }
         var reply = reply(to: request)
-        // A server with a clock sends Date (RFC 9110, 6.6.1). Caches compute a response's age from it.
+        // A server with a clock must send Date (RFC 9110, 6.6.1). Caches compute the age of a response from it.
         reply.headers["Date"] = HTTPDate.text(ofEpochSeconds: Int64(Date().timeIntervalSince1970))
         log("\(reply.status) \(request.method) \(request.target) \(reply.bodyLength)")
         return reply
@@ -32,40 +32,40 @@ final class FolderService: Serving {
 
     private func reply(to request: ServedRequest) -> ServedReply {
         guard ["GET", "HEAD"].contains(request.method) else {
-            var reply = ServedReply.page(405, "\(request.method) is not answered here")
+            var reply = ServedReply.page(405, "method \(request.method) is not allowed")
             reply.headers["Allow"] = "GET, HEAD"
             return reply
         }
         guard let segments = ServedRequest.segments(of: request.path) else {
-            return .page(400, "this path cannot be decoded")
+            return .page(400, "the path is not valid")
         }
-        // "/a/." and "/a/.." are directories, like "/a/".
+        // Like "/a/", paths such as "/a/." and "/a/.." can denote only directories.
         let last = request.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        let asksForFolder = last.isEmpty || ServedRequest.segments(of: String(last)) == []
+        let isFolderPath = last.isEmpty || ServedRequest.segments(of: String(last)) == []
         switch folder.entry(segments) {
-        case .file(let file): return asksForFolder ? Self.missing : reply(with: file, segments, request)
-        case .folder: return asksForFolder ? page(of: segments, request) : Self.moved(segments, request)
-        case .forbidden: return .page(403, "this may not be read")
-        case .nothing: return Self.missing
+        case .file(let file): return isFolderPath ? Self.notFound : reply(with: file, segments, request)
+        case .folder: return isFolderPath ? page(of: segments, request) : Self.redirectToFolder(segments, request)
+        case .forbidden: return .page(403, "permission denied")
+        case .nothing: return Self.notFound
         }
     }
 
-    private static var missing: ServedReply { .page(404, "there is nothing here") }
+    private static var notFound: ServedReply { .page(404, "not found") }
 
-    private static func moved(_ segments: [String], _ request: ServedRequest) -> ServedReply {
-        var reply = ServedReply.page(301, "this is a folder")
+    private static func redirectToFolder(_ segments: [String], _ request: ServedRequest) -> ServedReply {
+        var reply = ServedReply.page(301, "moved to the directory's URL")
         let path = "/" + segments.map { Percent.encoded($0) + "/" }.joined()
         reply.headers["Location"] = path + (request.query.map { "?\($0)" } ?? "")
         return reply
     }
 
-    /// Returns the directory's index page, or its listing.
+    /// Returns the file index.html of a directory or, if there is none, a listing of the directory.
     private func page(of segments: [String], _ request: ServedRequest) -> ServedReply {
         let index = segments + ["index.html"]
         if case .file(let file) = folder.entry(index) {
             return reply(with: file, index, request)
         }
-        guard let names = folder.names(in: segments) else { return .page(403, "this may not be read") }
+        guard let names = folder.names(in: segments) else { return .page(403, "permission denied") }
         var reply = ServedReply()
         reply.headers["Content-Type"] = "text/html; charset=utf-8"
         reply.body = .bytes(Array(FolderPage.text(of: segments, names).utf8))
@@ -76,7 +76,7 @@ final class FolderService: Serving {
         let conditions = FileConditions(tag: "\"\(file.tag)\"", modified: file.modified, length: file.length)
         var reply = ServedReply()
         reply.headers["ETag"] = conditions.tag
-        // A time that no date can express is omitted; the entity tag is always sent.
+        // Last-Modified is omitted if a date cannot express the time. The entity tag is always sent.
         if HTTPDate.writableSeconds.contains(file.modified) {
             reply.headers["Last-Modified"] = HTTPDate.text(ofEpochSeconds: file.modified)
         }
@@ -90,9 +90,9 @@ final class FolderService: Serving {
         case .notModified:
             reply.status = 304
             return reply
-        case .preconditionFailed: return .page(412, "the file is another one")
+        case .preconditionFailed: return .page(412, "the file does not match the condition")
         case .unsatisfiable:
-            var reply = ServedReply.page(416, "the file has no such bytes")
+            var reply = ServedReply.page(416, "the range is outside the file")
             reply.headers["Content-Range"] = "bytes */\(file.length)"
             return reply
         }
@@ -102,15 +102,15 @@ final class FolderService: Serving {
     }
 }
 
-/// The listing of a directory as a page.
+/// Creates the HTML page with the listing of a directory.
 enum FolderPage {
     static func text(of segments: [String], _ names: [String]) -> String {
         let title = escaped("/" + segments.map { $0 + "/" }.joined())
-        let up = segments.isEmpty ? [] : ["<li><a href=\"../\">../</a>"]
+        let parentRow = segments.isEmpty ? [] : ["<li><a href=\"../\">../</a>"]
         let rows = names.map { name in
             let isFolder = name.hasSuffix("/")
             let link = Percent.encoded(isFolder ? String(name.dropLast()) : name) + (isFolder ? "/" : "")
-            // "./" prevents that a name such as "a:b" is parsed as a scheme.
+            // Without "./", a browser would parse a name such as "a:b" as a URL with a scheme.
             return "<li><a href=\"./\(link)\">\(escaped(name))</a>"
         }
         return """
@@ -118,7 +118,7 @@ enum FolderPage {
             <html lang="en"><meta charset="utf-8"><title>\(title)</title>
             <h1>\(title)</h1>
             <ul>
-            \((up + rows).joined(separator: "\n"))
+            \((parentRow + rows).joined(separator: "\n"))
             </ul></html>
 
             """

@@ -1,50 +1,72 @@
 import FoundationEssentials
 import NetKit
 
-/// Replies by a document, and reports each request.
-final class MockService: Serving {
+/// Replies to requests as a document defines, and reports each request.
+final class MockService: RequestHandler {
     private struct State: Sendable {
-        /// For each route, the number of replies sent.
-        var given: [Int]
-        /// For each connection, the reply chosen for its current request.
-        var chosen: [Int: (route: Int?, status: Int)] = [:]
+        /// The number of replies that were chosen for each route.
+        var replyCounts: [Int]
+        /// The reply to the current request of each connection.
+        var currentReplies: [Int: CurrentReply] = [:]
         var count = 0
         var replies = 0
     }
 
+    private struct CurrentReply: Sendable {
+        let route: Int?
+        var status: Int
+        let schema: JSONSchema?
+        /// The reason why the request was refused.
+        var mismatch: String?
+    }
+
     private let document: MockDocument
-    private let tell: @Sendable (String, Int) -> Void
+    private let notify: @Sendable (String, Int) -> Void
     private let hasReplied: @Sendable (Int) -> Void
     private let state: Lock<State>
 
     /// - Parameters:
-    ///   - tell: called with a line of JSON for each request, and the request's number, counted from 1.
-    ///   - replied: called with the number of replies sent.
+    ///   - notify: called for each request with a line of JSON and the number of the request, counted from 1.
+    ///   - replied: called after each reply with the number of replies that were sent.
     init(
-        _ document: MockDocument, tell: @escaping @Sendable (String, Int) -> Void,
+        _ document: MockDocument, notify: @escaping @Sendable (String, Int) -> Void,
         replied: @escaping @Sendable (Int) -> Void
     ) {
         self.document = document
-        self.tell = tell
+        self.notify = notify
         hasReplied = replied
-        state = Lock(State(given: document.routes.map { _ in 0 }))
+        state = Lock(State(replyCounts: document.routes.map { _ in 0 }))
     }
 
     func reply(to request: ServedRequest?, connection: Int) -> ServedReply {
-        guard let request else { return .page(431, "the head is too large") }
+        guard let request else { return .page(431, "the request header is too large") }
         let route = document.routes.firstIndex { $0.matches(request) }
         let reply = state.withLock { state in
             let reply = route.map { route -> MockDocument.Reply in
                 let replies = document.routes[route].replies
-                let number = state.given[route]
-                state.given[route] += 1
+                let number = state.replyCounts[route]
+                state.replyCounts[route] += 1
                 let index = document.routes[route].cycles ? number % replies.count : min(number, replies.count - 1)
                 return replies[index]
             }
-            state.chosen[connection] = (route, (reply ?? document.otherwise).status)
-            return reply ?? document.otherwise
+            let chosen = reply ?? document.otherwise
+            let status = chosen.socketSteps == nil || request.opensSocket ? chosen.status : 426
+            state.currentReplies[connection] = CurrentReply(
+                route: route, status: status, schema: chosen.requestSchema)
+            return chosen
         }
         return ServedReply(reply)
+    }
+
+    func reply(toBody body: [UInt8], of length: Int, connection: Int) -> ServedReply? {
+        guard let schema = state.withLock({ $0.currentReplies[connection]?.schema }),
+            let refusal = SchemaRefusal(of: body, length: length, by: schema)
+        else { return nil }
+        state.withLock { state in
+            state.currentReplies[connection]?.status = refusal.status
+            state.currentReplies[connection]?.mismatch = refusal.detail
+        }
+        return refusal.reply
     }
 
     func replied(connection: Int) {
@@ -60,9 +82,9 @@ final class MockService: Serving {
         guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: separator) }),
             let request = ServedRequest(head: Array(bytes[..<(end + 4)]))
         else { return }
-        let (number, chosen) = state.withLock { state in
+        let (number, currentReply) = state.withLock { state in
             state.count += 1
-            return (state.count, state.chosen.removeValue(forKey: connection))
+            return (state.count, state.currentReplies.removeValue(forKey: connection))
         }
         let isChunked = request.headers["Transfer-Encoding"] != nil
         let body = isChunked ? ServedRequest.withoutChunks(bytes[(end + 4)...]) : Array(bytes[(end + 4)...])
@@ -81,21 +103,24 @@ final class MockService: Serving {
         if body.count < length {
             members.append(.init(name: "missing_bytes", value: .number(JSONNumber(length - body.count))))
         }
-        members.append(.init(name: "route", value: chosen?.route.map { .number(JSONNumber($0)) } ?? .null))
-        members.append(.init(name: "status", value: .number(JSONNumber(chosen?.status ?? 0))))
-        tell(JSONValue.object(members).description, number)
+        members.append(.init(name: "route", value: currentReply?.route.map { .number(JSONNumber($0)) } ?? .null))
+        members.append(.init(name: "status", value: .number(JSONNumber(currentReply?.status ?? 0))))
+        if let mismatch = currentReply?.mismatch {
+            members.append(.init(name: "mismatch", value: .string(mismatch)))
+        }
+        notify(JSONValue.object(members).description, number)
     }
 }
 
 extension MockDocument.Route {
     func matches(_ request: ServedRequest) -> Bool {
         guard method == nil || method == request.method, path.matches(request.path) else { return false }
-        let given = (request.query ?? "").split(separator: "&").map { pair in
+        let parameters = (request.query ?? "").split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             func decoded(_ part: Substring) -> String { Percent.decoded(String(part).replacing("+", with: " ")) }
             return (decoded(parts[0]), parts.count == 2 ? decoded(parts[1]) : "")
         }
-        return query.allSatisfy { wanted in given.contains { $0 == wanted } }
+        return query.allSatisfy { expected in parameters.contains { $0 == expected } }
     }
 }
 
@@ -105,18 +130,20 @@ extension ServedReply {
         headers = reply.headers
         body = .bytes(reply.body)
         delay = reply.delay
+        socketSteps = reply.socketSteps
         chunkBytes = reply.chunkBytes
+        awaitsBody = reply.requestSchema != nil
         drip = reply.dripBytes.map { ($0, reply.dripInterval) }
         let cut = reply.afterBytes.map { Cut.inBody(after: $0) }
         switch reply.fault {
         case nil: break
-        case .reset: (ending, self.cut) = (.reset, cut ?? .atOnce)
-        case .close: (ending, self.cut) = (.close, cut ?? .atOnce)
-        case .stall: (ending, self.cut) = (.stall, cut ?? .atOnce)
+        case .reset: (ending, self.cut) = (.reset, cut ?? .beforeHead)
+        case .close: (ending, self.cut) = (.close, cut ?? .beforeHead)
+        case .stall: (ending, self.cut) = (.stall, cut ?? .beforeHead)
         case .truncate: (ending, self.cut) = (.close, cut ?? .inBody(after: reply.body.count / 2))
         case .garbage:
             (isWhole, ending) = (true, .close)
-            body = .bytes(Array("This is no HTTP.\r\n\r\n".utf8))
+            body = .bytes(Array("This is not HTTP.\r\n\r\n".utf8))
         }
     }
 }

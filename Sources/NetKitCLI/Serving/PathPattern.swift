@@ -1,4 +1,4 @@
-/// A path pattern in which `*` matches one segment and `**` any number of them.
+/// A path pattern in which `*` matches one segment, and `**` matches any number of segments.
 struct PathPattern: Sendable, Equatable {
     private enum Part: Equatable {
         /// A percent-decoded name.
@@ -8,7 +8,7 @@ struct PathPattern: Sendable, Equatable {
 
         func matches(_ name: String) -> Bool {
             switch self {
-            case .name(let own): own == name
+            case .name(let expected): expected == name
             case .any: !name.isEmpty
             case .anyNumber: false
             }
@@ -27,23 +27,26 @@ struct PathPattern: Sendable, Equatable {
         }
     }
 
-    /// - Parameter path: the path as received. Its segments are percent-decoded and compared.
+    /// Returns true if a path matches the pattern.
+    ///
+    /// - Parameter path: the path as received. Its segments are percent-decoded for the comparison.
     func matches(_ path: String) -> Bool {
         let names = path.split(separator: "/", omittingEmptySubsequences: false).map { Percent.decoded(String($0)) }
         var (part, name) = (0, 0)
-        // The position at which to continue when the last `**` takes one more name. Earlier ones never have to: each
-        // match is the earliest possible, which leaves the most names for the rest.
-        var again: (part: Int, name: Int)?
+        // The position at which to continue if the last `**` must match one more name. An earlier `**` never needs to
+        // match more: the parts between two `**` are matched as early as possible, which leaves the most names for the
+        // later parts.
+        var retry: (part: Int, name: Int)?
         while name < names.count {
             if part < parts.count, parts[part] == .anyNumber {
                 part += 1
-                again = (part, name)
+                retry = (part, name)
             } else if part < parts.count, parts[part].matches(names[name]) {
                 part += 1
                 name += 1
-            } else if let last = again {
+            } else if let last = retry {
                 (part, name) = (last.part, last.name + 1)
-                again = (part, name)
+                retry = (part, name)
             } else {
                 return false
             }

@@ -2,7 +2,7 @@ import NetKit
 
 /// A reply of one of nk's servers.
 struct ServedReply {
-    /// How the connection ends after the reply or its cut.
+    /// What happens to the connection after the reply, or after the position at which the reply is cut.
     enum Ending: Sendable {
         case keep, close, reset
         /// The server sends nothing more, and the connection remains open.
@@ -18,12 +18,12 @@ struct ServedReply {
     var status = 200
     var headers = Headers()
     var body = Body.bytes([])
-    /// Whether the body is the complete response with its head.
+    /// Whether ``body`` is the complete response including its head.
     var isWhole = false
     /// The position at which the reply is cut.
     enum Cut: Sendable, Equatable {
         /// Before the first byte of the head.
-        case atOnce
+        case beforeHead
         /// After this number of bytes of the body.
         case inBody(after: Int)
     }
@@ -32,12 +32,19 @@ struct ServedReply {
     var cut: Cut?
     var ending = Ending.keep
     var delay = Duration.zero
-    /// The number of bytes per write, and the interval between writes.
+    /// The number of bytes of each write, and the interval between writes. If `nil`, the reply is written as fast as
+    /// possible.
     var drip: (bytes: Int, interval: Duration)?
-    /// The chunk size of the body; `nil` sends it with Content-Length.
+    /// Whether the request's body is sent back instead of ``body``.
+    var isEcho = false
+    /// Whether ``RequestHandler/reply(toBody:of:connection:)`` may replace this reply.
+    var awaitsBody = false
+    /// The steps of a WebSocket. If not `nil`, a handshake is accepted, and other requests get status 426.
+    var socketSteps: [SocketStep]?
+    /// The size of the body's chunks. If `nil`, the body is sent with Content-Length and without chunks.
     var chunkBytes: Int?
 
-    /// Returns an HTML page with a status and a sentence.
+    /// Returns a plain text reply with a status and a sentence.
     static func page(_ status: Int, _ sentence: String) -> ServedReply {
         var reply = ServedReply(status: status)
         reply.headers["Content-Type"] = "text/plain; charset=utf-8"
@@ -62,17 +69,50 @@ struct ServedReply {
     }
 }
 
+/// A step of a server's WebSocket. After the last one, messages are dropped until the client closes.
+struct SocketStep: Sendable, Equatable {
+    enum Action: Sendable {
+        case text, binary, ping, close
+        /// Sends the bytes unchanged.
+        case raw
+        /// Waits for a message of the client.
+        case wait
+        /// Sends each message back until the client closes.
+        case echo
+        /// Ends the connection without a close frame, with FIN or RST.
+        case end, reset
+    }
+
+    var action: Action
+    var bytes: [UInt8] = []
+    /// The code of a close frame. 0 is none.
+    var code: UInt16 = 0
+}
+
 /// Chooses a server's replies.
-protocol Serving: Sendable {
+protocol RequestHandler: Sendable {
     /// Returns the reply to a request head. Called on the server's thread.
     ///
-    /// - Parameter request: `nil` for a head beyond 64 KiB.
+    /// - Parameter request: the request, or `nil` if its head is malformed or larger than 64 KiB.
     func reply(to request: ServedRequest?, connection: Int) -> ServedReply
 
-    /// Called when a request is complete. `bytes` are the first 64 KiB of its head and body as received. `length` is
-    /// the size of its body without chunk framing.
+    /// Returns the reply to a complete request instead of one with ``ServedReply/awaitsBody``, or `nil` to keep that
+    /// one. Called on the server's thread.
+    ///
+    /// - Parameters:
+    ///   - body: the body without the framing of chunks, or its beginning if it has more than 64 MiB.
+    ///   - length: the number of bytes of the body.
+    func reply(toBody body: [UInt8], of length: Int, connection: Int) -> ServedReply?
+
+    /// Called when a request is complete. `bytes` are the first 64 KiB of its head and body, as received. `length` is
+    /// the size of its body without the framing of chunks.
     func received(_ bytes: [UInt8], of length: Int, connection: Int)
 
-    /// Called when a reply was sent, or sent up to its cut.
+    /// Called when a reply was sent completely, or up to the position at which it is cut.
     func replied(connection: Int)
+}
+
+extension RequestHandler {
+    /// Keeps the reply.
+    func reply(toBody body: [UInt8], of length: Int, connection: Int) -> ServedReply? { nil }
 }

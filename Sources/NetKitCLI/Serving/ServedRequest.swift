@@ -1,6 +1,6 @@
 import NetKit
 
-/// A request head received by one of nk's servers.
+/// The head of a request that one of nk's servers has received.
 struct ServedRequest: Sendable {
     var method: String
     /// The path and the query as received, without scheme and host.
@@ -10,12 +10,16 @@ struct ServedRequest: Sendable {
     /// The target without its query.
     var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The text after the first '?', or `nil` without one.
+    /// The text after the first '?', or `nil` if there is none.
     var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }
 
-    /// Parses a head that ends with an empty line. `nil` if it does not (it was too long), or if it is malformed.
+    /// Whether the request asks for a WebSocket.
+    var opensSocket: Bool { headers["Upgrade"]?.lowercased() == "websocket" }
+
+    /// Parses a head. Returns `nil` if it is malformed, or if it does not end with an empty line because it was too
+    /// long.
     init?(head: [UInt8]) {
         var lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false)[
             ...]
@@ -33,29 +37,31 @@ struct ServedRequest: Sendable {
             })
     }
 
-    /// Removes the scheme and the host of a proxy request (RFC 9112, 3.2.2).
+    /// Returns the target of a request without scheme and host, which a request to a proxy contains (RFC 9112, 3.2.2).
     private static func originForm(_ target: String) -> String {
-        guard !target.hasPrefix("/"), let mark = target.firstRange(of: "://") else { return target }
-        let rest = target[mark.upperBound...].drop { $0 != "/" && $0 != "?" }
-        return rest.hasPrefix("/") ? String(rest) : "/" + rest
+        let parts = URLParts(target)
+        return target.hasPrefix("/") || parts.host == nil ? target : parts.target
     }
 
-    /// Decodes the chunks (RFC 9112, 7.1) of a complete body or of its first bytes.
+    /// Returns a chunked body without the framing of chunks (RFC 9112, 7.1). The bytes may be only the beginning of the
+    /// body.
     static func withoutChunks(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var body: [UInt8] = []
-        var rest = bytes
-        while let end = rest.firstIndex(of: UInt8(ascii: "\r")) {
-            let digits = rest[..<end].prefix { $0 != UInt8(ascii: ";") }
+        var remaining = bytes
+        while let end = remaining.firstIndex(of: UInt8(ascii: "\r")) {
+            let digits = remaining[..<end].prefix { $0 != UInt8(ascii: ";") }
             guard let length = Int(String(decoding: digits, as: UTF8.self), radix: 16), length > 0 else { break }
-            let chunk = rest[end...].dropFirst(2).prefix(length)
+            let chunk = remaining[end...].dropFirst(2).prefix(length)
             body += chunk
-            rest = rest[chunk.endIndex...].dropFirst(2)
+            remaining = remaining[chunk.endIndex...].dropFirst(2)
         }
         return body
     }
 
-    /// Returns the path's segments, percent-decoded, with dot segments resolved and empty ones removed. `nil` if no
-    /// file can have such a name: a '%' without two digits, an encoded slash or NUL, or bytes that are not UTF-8.
+    /// Returns the segments of a path, percent-decoded, with dot segments resolved and empty segments removed.
+    ///
+    /// Returns `nil` if no file can have such a path: it has a '%' without two hex digits, an encoded slash or NUL, or
+    /// bytes that are not UTF-8.
     static func segments(of path: String) -> [String]? {
         var segments: [String] = []
         for part in path.split(separator: "/") {
@@ -73,18 +79,18 @@ struct ServedRequest: Sendable {
 
     private static func decoded(_ text: Substring) -> [UInt8]? {
         var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
+        var remaining = Array(text.utf8)[...]
+        while let byte = remaining.popFirst() {
             guard byte == UInt8(ascii: "%") else {
                 bytes.append(byte)
                 continue
             }
-            let digits = rest.prefix(2)
+            let digits = remaining.prefix(2)
             guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
                 let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
             else { return nil }
             bytes.append(value)
-            rest = rest.dropFirst(2)
+            remaining = remaining.dropFirst(2)
         }
         return bytes
     }

@@ -1,3 +1,4 @@
+#if Images
 #if canImport(Glibc)
 import Glibc
 #else
@@ -15,3 +16,4 @@ extension ColourDepth {
         unsafe getenv(name).map { unsafe String(cString: $0) } ?? ""
     }
 }
+#endif

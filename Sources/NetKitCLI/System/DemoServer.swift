@@ -1,17 +1,17 @@
 import CNetTesting
 
-/// The scripted loopback server. It runs as long as this object lives.
+/// A server on the loopback interface with scripted replies, for `nk demo`. It runs as long as this object exists.
 @safe final class DemoServer: Sendable {
     // SAFETY: nettesting.h: scripting, waiting and counting are thread-safe, and stop is called once, in deinit.
     private nonisolated(unsafe) let raw: OpaquePointer
 
-    /// Returns `nil` if the system has no socket or thread left.
+    /// Starts a server. Returns `nil` if the system cannot provide a socket or a thread.
     init?(isSecure: Bool = false) {
         var options = unsafe nct_server_options()
         unsafe options.identity = isSecure ? .NCT_TLS_VALID : .NCT_PLAIN
-        var made: OpaquePointer?
-        guard unsafe nct_server_start(&made, &options) == 0, let made = unsafe made else { return nil }
-        unsafe raw = made
+        var created: OpaquePointer?
+        guard unsafe nct_server_start(&created, &options) == 0, let created = unsafe created else { return nil }
+        unsafe raw = created
     }
 
     deinit {
@@ -20,11 +20,11 @@ import CNetTesting
 
     var port: UInt16 { unsafe nct_server_port(raw) }
 
-    /// The authority that signs the TLS server's certificate, in PEM.
+    /// The certificate of the authority that issued the TLS server's certificate, in PEM.
     var authority: [UInt8] { Array(unsafe String(cString: nct_server_ca_pem(raw)).utf8) }
 
-    /// Replies to `path` with JSON.
-    func answer(_ path: String, json: String) {
+    /// Makes the server reply to `path` with JSON.
+    func register(_ path: String, json: String) {
         var json = json
         json.withUTF8 { body in
             unsafe "Content-Type: application/json\r\n".withCString { headers in
@@ -37,14 +37,14 @@ import CNetTesting
         }
     }
 
-    /// Replies to `path` with the request's own body.
+    /// Makes the server reply to `path` with the body of the request.
     func echo(_ path: String) {
         var reply = unsafe nct_reply()
         unsafe reply.is_echo = true
         unsafe script(path, &reply)
     }
 
-    /// Redirects `path` to `location`.
+    /// Makes the server redirect `path` to `location`.
     func redirect(_ path: String, to location: String) {
         unsafe location.withCString { location in
             var reply = unsafe nct_reply()
@@ -53,7 +53,7 @@ import CNetTesting
         }
     }
 
-    /// Begins a reply to `path` and never ends it.
+    /// Makes the server begin a reply to `path` that it never ends.
     func stall(_ path: String) {
         var reply = unsafe nct_reply()
         unsafe reply.pattern_length = 1000
@@ -69,7 +69,7 @@ import CNetTesting
     }
 
     private func script(_ path: String, _ reply: UnsafePointer<nct_reply>) {
-        // If scripting fails, the step that requests the path gets a 404.
+        // An error is ignored here, because the step that requests the path then gets a 404 and fails.
         _ = unsafe nct_server_script(raw, path, reply)
     }
 }

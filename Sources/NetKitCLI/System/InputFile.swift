@@ -6,14 +6,14 @@ import Darwin
 
 /// An input file.
 final class InputFile {
-    /// For files written by users: documents, certificates, cookies.
+    /// The limit for files that users write, such as documents, certificates and cookie files.
     static let maxDocumentBytes = 64 << 20
-    /// For data that is sent or served from memory. curl has the same limit for -d.
+    /// The limit for data that is sent or served from memory. curl has the same limit for -d.
     static let maxDataBytes = 1 << 30
     private static let pieceBytes = 256 << 10
     private let descriptor: Int32
 
-    /// Opens the file; "-" is standard input.
+    /// Opens a file. "-" is standard input.
     init(_ path: String) throws(SystemError) {
         descriptor = path == "-" ? 0 : unsafe open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 {
@@ -21,11 +21,11 @@ final class InputFile {
         }
     }
 
-    /// Opens a regular file. Returns `nil` for other types without opening them: a pipe waits for a writer, and a
-    /// device may be endless.
+    /// Opens a regular file. Returns `nil` for other types of files without opening them, because opening a pipe may
+    /// block, and a device may be endless.
     init?(regular path: String) throws(SystemError) {
         guard try Self.status(of: path).st_mode & S_IFMT == S_IFREG else { return nil }
-        // Some files of /proc that block until data arrives are regular too.
+        // O_NONBLOCK is needed because some regular files in /proc block until data is available.
         descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         if descriptor < 0 {
             throw SystemError(number: errno)
@@ -38,7 +38,7 @@ final class InputFile {
         }
     }
 
-    /// Returns the next bytes; empty at the end.
+    /// Returns the next bytes. Returns no bytes at the end of the file.
     func next() throws(SystemError) -> [UInt8] {
         while true {
             var number: Int32 = 0
@@ -57,7 +57,7 @@ final class InputFile {
         }
     }
 
-    /// Returns everything up to the end. Throws EFBIG if that exceeds the limit.
+    /// Returns the remaining contents of the file. Throws EFBIG if they exceed the limit.
     func contents(maxBytes: Int) throws(SystemError) -> [UInt8] {
         // A file whose reported size exceeds the limit is refused without reading it.
         var status = stat()
@@ -77,7 +77,7 @@ final class InputFile {
         }
     }
 
-    /// Returns the contents of a file; "-" is standard input.
+    /// Returns the contents of a file. "-" is standard input.
     static func contents(of path: String, maxBytes: Int = maxDocumentBytes) throws(SystemError) -> [UInt8] {
         try InputFile(path).contents(maxBytes: maxBytes)
     }
@@ -90,7 +90,8 @@ final class InputFile {
         String(decoding: bytes, as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }.map(String.init)
     }
 
-    /// Returns its length, or `nil` if it is not a regular file, whose length is unknown before it is read.
+    /// Returns the length of a regular file. Returns `nil` for other types of files, whose length is unknown before
+    /// they are read.
     static func length(of path: String) throws(SystemError) -> Int? {
         if path == "-" {
             return nil
@@ -111,13 +112,13 @@ final class InputFile {
         return status
     }
 
-    /// Whether two paths denote one existing file.
-    static func areOne(_ path: String, _ other: String) -> Bool {
+    /// Returns true if two paths denote the same existing file.
+    static func areSame(_ path: String, _ other: String) -> Bool {
         guard let status = try? status(of: path), let others = try? self.status(of: other) else { return false }
         return status.st_dev == others.st_dev && status.st_ino == others.st_ino
     }
 
-    /// The modification time in seconds since 1970, or `nil` if the file does not exist.
+    /// Returns the modification time in seconds since 1970, or `nil` if the file does not exist.
     static func modified(_ path: String) -> Int64? {
         guard let status = try? status(of: path) else { return nil }
         #if os(Linux)
@@ -127,7 +128,8 @@ final class InputFile {
         #endif
     }
 
-    /// Whether a path denotes a device such as /dev/null. It has no contents, and only root can create it.
+    /// Returns true if a path denotes a character device such as /dev/null. A device has no contents that could be
+    /// overwritten, and only root can create one.
     static func isDevice(_ path: String) -> Bool {
         (try? status(of: path)).map { $0.st_mode & S_IFMT == S_IFCHR } ?? false
     }

@@ -5,29 +5,29 @@ import Darwin
 #endif
 import NetKit
 
-/// The lines of standard input without their terminators. The last line need not have one.
+/// Reads the lines of standard input, without their line ends. The last line may lack one.
 struct InputLines {
     private var buffer: [UInt8] = []
-    private var at = 0
+    private var position = 0
     private var isOver = false
 
     /// Whether reading the next line may block.
-    var waits: Bool { !isOver && !buffer[at...].contains(UInt8(ascii: "\n")) }
+    var mayBlock: Bool { !isOver && !buffer[position...].contains(UInt8(ascii: "\n")) }
 
-    /// Returns `nil` at the end.
+    /// Returns the next line, or `nil` at the end of the input.
     mutating func next() throws(Failure) -> Bytes? {
-        var searched = at
+        var searched = position
         while true {
             if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-                defer { at = end + 1 }
-                return Bytes(Array(buffer[at..<end]))
+                defer { position = end + 1 }
+                return Bytes(Array(buffer[position..<end]))
             }
             if isOver {
-                defer { at = buffer.count }
-                return at == buffer.count ? nil : Bytes(Array(buffer[at...]))
+                defer { position = buffer.count }
+                return position == buffer.count ? nil : Bytes(Array(buffer[position...]))
             }
-            buffer.removeFirst(at)
-            at = 0
+            buffer.removeFirst(position)
+            position = 0
             searched = buffer.count
             try fill()
         }

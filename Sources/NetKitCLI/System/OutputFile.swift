@@ -5,56 +5,63 @@ import Darwin
 #endif
 import NetKit
 
-/// A file that is written atomically: it is written under a temporary name and renamed. Devices and pipes are written
-/// in place.
+/// An output file that is written under a temporary name and then renamed, so that it is never incomplete. Devices and
+/// pipes are written directly.
 final class OutputFile {
     private static let unfinished = Lock<Set<String>>([])
 
     private var descriptor: Int32
-    private let place: String
-    /// The temporary path, or `nil` if the file is written in place.
+    private let resolvedPath: String
+    /// The temporary path, or `nil` if the file is written directly.
     private var temporary: String?
 
-    /// - Parameter mode: the permissions of a new file. If `nil`, the default ones, or those of the replaced file.
+    /// Opens an output file.
+    ///
+    /// - Parameter mode: the permissions of the file. If `nil`, a new file gets the default permissions, and a file
+    ///   that replaces another gets the permissions of that one.
     init(at path: String, mode: mode_t? = nil) throws(SystemError) {
         if let number = Self.standardDescriptor(path) {
             descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3)
-            place = path
+            resolvedPath = path
             if descriptor < 0 {
                 throw SystemError(number: errno)
             }
             return
         }
         var status = stat()
-        let isThere = unsafe stat(path, &status) == 0
-        if !isThere && errno != ENOENT {
+        var exists = unsafe lstat(path, &status) == 0
+        let isLink = exists && status.st_mode & S_IFMT == S_IFLNK
+        if isLink {
+            exists = unsafe stat(path, &status) == 0
+        }
+        if !exists && errno != ENOENT {
             throw SystemError(number: errno)
         }
-        if isThere && status.st_mode & S_IFMT != S_IFREG {
-            descriptor = try Self.opened(path, O_WRONLY, mode: 0)
-            place = path
+        if exists && status.st_mode & S_IFMT != S_IFREG {
+            descriptor = try Self.openFile(path, O_WRONLY, mode: 0)
+            resolvedPath = path
             return
         }
-        // A symbolic link is kept; its target is replaced or created. A file without a path, such as a deleted one, is
-        // written in place.
-        guard let place = isThere ? Self.resolved(path) : try Self.followed(path) else {
-            descriptor = try Self.opened(path, O_WRONLY | O_TRUNC, mode: 0)
-            self.place = path
+        // A symbolic link is not replaced, but its target is. A file that has no path, such as a deleted one, is
+        // written directly.
+        guard let resolvedPath = isLink ? try Self.target(ofLink: path, exists: exists) : path else {
+            descriptor = try Self.openFile(path, O_WRONLY | O_TRUNC, mode: 0)
+            self.resolvedPath = path
             return
         }
-        let mayWrite = unsafe !isThere || access(place, W_OK) == 0
+        let mayWrite = unsafe !exists || access(resolvedPath, W_OK) == 0
         if !mayWrite {
             throw SystemError(number: errno)
         }
-        // In the same directory, so that the rename stays within one file system. The name is short, so it fits beside
-        // any other.
-        let temporary = "\(Self.folder(of: place)).nk-\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
-        descriptor = try Self.opened(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode ?? 0o666)
-        self.place = place
+        // The temporary file is in the same directory, so that the rename stays within one file system. Its name is
+        // short, so it is not too long even if the name of the file has the maximum length.
+        let temporary = "\(Self.folder(of: resolvedPath)).nk-\(getpid())-\(UInt32.random(in: 0 ... .max)).part"
+        descriptor = try Self.openFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode ?? 0o666)
+        self.resolvedPath = resolvedPath
         self.temporary = temporary
         _ = Self.unfinished.withLock { $0.insert(temporary) }
-        if isThere, mode == nil {
-            keepRights(status)
+        if exists, mode == nil {
+            copyRights(status)
         }
     }
 
@@ -62,9 +69,9 @@ final class OutputFile {
         discard()
     }
 
-    /// Copies the owner and permissions of the replaced file. The owner comes first, because chown clears permission
-    /// bits. If the owner cannot be kept, set-user-ID is dropped: it would apply to another user.
-    private func keepRights(_ old: stat) {
+    /// Copies the owner and permissions of the replaced file. The owner is set first, because chown clears permission
+    /// bits. If the owner cannot be set, the set-user-ID bit is not copied, because it would apply to another user.
+    private func copyRights(_ old: stat) {
         let isOwned = fchown(descriptor, old.st_uid, old.st_gid) == 0
         if !isOwned {
             fchown(descriptor, uid_t.max, old.st_gid)
@@ -76,7 +83,7 @@ final class OutputFile {
         try Terminal.write(bytes, to: descriptor)
     }
 
-    /// Renames the file to its path. A full disk may be reported only here.
+    /// Renames the file to its path. Some errors, such as a full disk, may be reported only here.
     func keep() throws(SystemError) {
         let isClosed = close(descriptor) == 0
         descriptor = -1
@@ -84,10 +91,10 @@ final class OutputFile {
             throw SystemError(number: errno)
         }
         if let temporary {
-            if unsafe rename(temporary, place) != 0 {
+            if unsafe rename(temporary, resolvedPath) != 0 {
                 throw SystemError(number: errno)
             }
-            Self.forget(temporary)
+            Self.removeUnfinished(temporary)
             self.temporary = nil
         }
     }
@@ -100,19 +107,19 @@ final class OutputFile {
         }
         if let temporary {
             _ = unsafe unlink(temporary)
-            Self.forget(temporary)
+            Self.removeUnfinished(temporary)
             self.temporary = nil
         }
     }
 
-    /// Deletes all temporary files before the process ends early.
+    /// Deletes all temporary files. Called if the process ends early.
     static func discardAll() {
         for path in unfinished.withLock({ $0 }) {
             _ = unsafe unlink(path)
         }
     }
 
-    /// Writes a whole file.
+    /// Writes a file with this text.
     static func write(_ text: String, to path: String, mode: mode_t? = nil) throws(SystemError) {
         try write(Array(text.utf8), to: path, mode: mode)
     }
@@ -123,17 +130,17 @@ final class OutputFile {
         try file.keep()
     }
 
-    /// Creates the missing directories of a path, for the owner and the group as curl does.
+    /// Creates the missing directories of a path. As in curl, only the owner and the group have access.
     static func makeFolders(of path: String) throws(SystemError) {
-        for (place, _) in zip(path.unicodeScalars.indices, path.unicodeScalars).dropFirst().filter({ $0.1 == "/" }) {
-            let isMade = unsafe mkdir(String(path.unicodeScalars[..<place]), 0o750) == 0
-            if !isMade && errno != EEXIST {
+        for (index, _) in zip(path.unicodeScalars.indices, path.unicodeScalars).dropFirst().filter({ $0.1 == "/" }) {
+            let wasCreated = unsafe mkdir(String(path.unicodeScalars[..<index]), 0o750) == 0
+            if !wasCreated && errno != EEXIST {
                 throw SystemError(number: errno)
             }
         }
     }
 
-    /// Sets the modification time of a regular file to the server's. Devices and pipes are unchanged.
+    /// Sets the modification time of a regular file. For devices and pipes it has no effect.
     static func setModified(_ path: String, to seconds: Int64) throws(SystemError) {
         guard isReplaced(path) else { return }
         let time = timespec(tv_sec: time_t(seconds), tv_nsec: 0)
@@ -142,11 +149,11 @@ final class OutputFile {
         }
     }
 
-    private static func forget(_ path: String) {
+    private static func removeUnfinished(_ path: String) {
         _ = unfinished.withLock { $0.remove(path) }
     }
 
-    private static func opened(_ path: String, _ flags: Int32, mode: mode_t) throws(SystemError) -> Int32 {
+    private static func openFile(_ path: String, _ flags: Int32, mode: mode_t) throws(SystemError) -> Int32 {
         let descriptor = unsafe open(path, flags | O_CLOEXEC, mode)
         if descriptor < 0 {
             throw SystemError(number: errno)
@@ -154,7 +161,8 @@ final class OutputFile {
         return descriptor
     }
 
-    /// The names of the process's standard streams. They are appended to, and neither replaced nor truncated.
+    /// Returns the descriptor of a path that denotes a standard stream of the process. Such a stream is written
+    /// directly, and neither replaced nor truncated.
     private static func standardDescriptor(_ path: String) -> Int32? {
         switch path {
         case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1": 1
@@ -163,20 +171,21 @@ final class OutputFile {
         }
     }
 
-    /// Whether the file is replaced. "-", devices, pipes and the process's own output are not.
+    /// Returns true if the file is replaced or created. "-", devices, pipes and the standard streams of the process are
+    /// not.
     static func isReplaced(_ path: String) -> Bool {
         var status = stat()
         let isOther = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
         return path != "-" && standardDescriptor(path) == nil && !isOther
     }
 
-    /// Whether both paths denote one file, which need not exist.
-    static func areOne(_ path: String, _ other: String) -> Bool {
-        path == other || InputFile.areOne(path, other) || place(of: path) == place(of: other)
+    /// Returns true if both paths denote the same file, which need not exist.
+    static func areSame(_ path: String, _ other: String) -> Bool {
+        path == other || InputFile.areSame(path, other) || resolvedPath(of: path) == resolvedPath(of: other)
     }
 
-    /// The path with symbolic links resolved.
-    private static func place(of path: String) -> String {
+    /// Returns the path with symbolic links resolved.
+    private static func resolvedPath(of path: String) -> String {
         let end = behindLinks(path)
         let folder = folder(of: end)
         return (resolved(folder.isEmpty ? "." : folder) ?? folder) + "/" + end.dropFirst(folder.count)
@@ -184,29 +193,34 @@ final class OutputFile {
 
     static func isStandardOutput(_ path: String) -> Bool { standardDescriptor(path) == Terminal.standardOutput }
 
-    /// The directory with a slash at its end; empty for the current one.
+    /// Returns the directory of a path, with a slash at its end. It is empty for the current directory.
     private static func folder(of path: String) -> String {
         path.unicodeScalars.lastIndex(of: "/").map { String(path.unicodeScalars[...$0]) } ?? ""
     }
 
-    /// The target of a dangling link, or the path itself if it is not a link.
-    private static func followed(_ path: String) throws(SystemError) -> String {
-        var place = path
-        // Linux follows at most 40 links.
+    /// Returns the target of a link that does not exist yet, or the path itself if it is not a link.
+    private static func followingLinks(_ path: String) throws(SystemError) -> String {
+        var resolvedPath = path
+        // Linux also follows at most 40 links.
         for _ in 0..<40 {
-            guard let target = try target(of: place) else { return place }
-            place = target.utf8.first == UInt8(ascii: "/") ? target : folder(of: place) + target
+            guard let target = try target(of: resolvedPath) else { return resolvedPath }
+            resolvedPath = target.utf8.first == UInt8(ascii: "/") ? target : folder(of: resolvedPath) + target
         }
         throw SystemError(number: ELOOP)
     }
 
-    /// The existing or future target of a link, or the path itself if it is not a link.
-    static func behindLinks(_ path: String) -> String {
-        guard (try? target(of: path)) != nil else { return path }
-        return resolved(path) ?? (try? followed(path)) ?? path
+    /// Returns the target of a link, or `nil` if it exists and has no path.
+    private static func target(ofLink path: String, exists: Bool) throws(SystemError) -> String? {
+        exists ? resolved(path) : try followingLinks(path)
     }
 
-    /// Returns `nil` if it is not a link.
+    /// Returns the target of a link, which need not exist, or the path itself if it is not a link.
+    static func behindLinks(_ path: String) -> String {
+        guard (try? target(of: path)) != nil else { return path }
+        return resolved(path) ?? (try? followingLinks(path)) ?? path
+    }
+
+    /// Returns the direct target of a link, or `nil` if the path is not a link.
     private static func target(of path: String) throws(SystemError) -> String? {
         var bytes = [CChar](repeating: 0, count: 4096)
         let length = unsafe readlink(path, &bytes, bytes.count)
@@ -220,7 +234,7 @@ final class OutputFile {
         return text
     }
 
-    /// Returns `nil` if the target has no path.
+    /// Returns the absolute path without links, or `nil` if the file does not exist or has no path.
     private static func resolved(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(real) }

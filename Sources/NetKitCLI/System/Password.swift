@@ -7,13 +7,13 @@ import Synchronization
 
 /// Reads a password from the terminal without showing it.
 enum Password {
-    private static let hidden = Mutex<termios?>(nil)
+    private static let savedSettings = Mutex<termios?>(nil)
 
-    /// Returns `nil` if standard input is not a terminal, or ends.
+    /// Returns the password, or `nil` if standard input is not a terminal or has ended.
     static func read(_ prompt: String) -> String? {
         var settings = termios()
         guard unsafe isatty(0) == 1 && tcgetattr(0, &settings) == 0 else { return nil }
-        hidden.withLock { $0 = settings }
+        savedSettings.withLock { $0 = settings }
         Interrupt.isWaiting(true)
         defer {
             showAgain()
@@ -26,13 +26,13 @@ enum Password {
         return readLine(strippingNewline: true)
     }
 
-    /// Restores the terminal's settings. Does nothing if they are unchanged.
+    /// Restores the settings of the terminal, if ``read(_:)`` has changed them.
     static func showAgain() {
-        hidden.withLock { kept in
-            if var settings = kept {
+        savedSettings.withLock { saved in
+            if var settings = saved {
                 _ = unsafe tcsetattr(0, TCSAFLUSH, &settings)
             }
-            kept = nil
+            saved = nil
         }
     }
 }

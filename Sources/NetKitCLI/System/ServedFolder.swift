@@ -5,45 +5,46 @@ import Darwin
 #endif
 import NetKit
 
-/// An open file that is served. It is closed with its last reference, unless it was passed on.
+/// An open file that is served. It is closed when the object is deallocated, unless the descriptor was passed to the C
+/// server.
 final class ServedFile {
     let length: Int
     /// The modification time in whole seconds since 1970.
     let modified: Int64
-    /// Identifies a state of the file: its inode, times and length.
+    /// Identifies a version of the file. It consists of the inode, the times and the length.
     let tag: String
     let descriptor: Int32
-    private var isOurs = true
+    private var ownsDescriptor = true
 
     fileprivate init(_ descriptor: Int32, _ status: stat) {
         self.descriptor = descriptor
         length = Int(status.st_size)
         #if canImport(Glibc)
-        let (written, changed) = (status.st_mtim, status.st_ctim)
+        let (modificationTime, statusChangeTime) = (status.st_mtim, status.st_ctim)
         #else
-        let (written, changed) = (status.st_mtimespec, status.st_ctimespec)
+        let (modificationTime, statusChangeTime) = (status.st_mtimespec, status.st_ctimespec)
         #endif
-        modified = Int64(written.tv_sec)
-        // Seconds and nanoseconds separately: 64 bits of nanoseconds end in the year 2262, but a file may have any
-        // time.
-        let times = [written, changed].flatMap { [Int64($0.tv_sec), Int64($0.tv_nsec)] }
+        modified = Int64(modificationTime.tv_sec)
+        // Seconds and nanoseconds are written separately. As nanoseconds in 64 bits, times after the year 2262 would
+        // overflow, but a file may have any time.
+        let times = [modificationTime, statusChangeTime].flatMap { [Int64($0.tv_sec), Int64($0.tv_nsec)] }
         tag = ([Int64(bitPattern: UInt64(status.st_ino))] + times + [Int64(status.st_size)])
             .map { String($0, radix: 36) }.joined(separator: ".")
     }
 
     deinit {
-        if isOurs {
+        if ownsDescriptor {
             close(descriptor)
         }
     }
 
-    /// Passes the descriptor to the receiver, which closes it.
-    func giveAway() {
-        isOurs = false
+    /// Gives up the ownership of the descriptor. The C server that received it closes it.
+    func releaseDescriptor() {
+        ownsDescriptor = false
     }
 }
 
-/// A served directory. No file outside it can be opened, by any path or link.
+/// A served directory. Files outside the directory cannot be opened, not even by links in it.
 struct ServedFolder: Sendable {
     enum Entry {
         case file(ServedFile)
@@ -53,42 +54,45 @@ struct ServedFolder: Sendable {
         case forbidden
     }
 
-    /// The path without links and without a trailing slash ("" is the root).
-    private let place: String
+    /// The path without links and without a trailing slash. It is empty for the root directory.
+    private let resolvedPath: String
 
     init(_ path: String) throws(SystemError) {
-        guard let real = unsafe realpath(path, nil) else { throw SystemError(number: errno) }
-        defer { unsafe free(real) }
-        let place = unsafe String(cString: real)
+        guard let realPath = unsafe realpath(path, nil) else { throw SystemError(number: errno) }
+        defer { unsafe free(realPath) }
+        let resolvedPath = unsafe String(cString: realPath)
         var status = stat()
-        guard unsafe stat(place, &status) == 0 else { throw SystemError(number: errno) }
+        guard unsafe stat(resolvedPath, &status) == 0 else { throw SystemError(number: errno) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(number: ENOTDIR) }
-        guard unsafe access(place, R_OK | X_OK) == 0 else { throw SystemError(number: errno) }
-        self.place = place == "/" ? "" : place
+        guard unsafe access(resolvedPath, R_OK | X_OK) == 0 else { throw SystemError(number: errno) }
+        self.resolvedPath = resolvedPath == "/" ? "" : resolvedPath
     }
 
-    /// - Parameter segments: names. None is "", "." or "..", or contains a slash.
+    /// Returns the entry at a path in the directory.
+    ///
+    /// - Parameter segments: the names in the path. No name may be "", "." or "..", or contain a slash.
     func entry(_ segments: [String]) -> Entry {
-        let path = place + "/" + segments.joined(separator: "/")
-        // The real path must be read from the open descriptor: a link could change between a check and the opening.
-        // With O_PATH, opening has no effect on a pipe or a device.
+        let path = resolvedPath + "/" + segments.joined(separator: "/")
+        // The real path is read from the open descriptor, because a link could be changed between a check of the path
+        // and its opening. O_PATH is used because it has no effect on a pipe or a device.
         #if canImport(Glibc)
-        let found = unsafe open(path, pathOnly | O_CLOEXEC)
+        let pathDescriptor = unsafe open(path, pathOnly | O_CLOEXEC)
         #else
-        let found = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let pathDescriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         #endif
-        guard found >= 0 else { return errno == EACCES ? .forbidden : .nothing }
-        defer { close(found) }
+        guard pathDescriptor >= 0 else { return errno == EACCES ? .forbidden : .nothing }
+        defer { close(pathDescriptor) }
         var status = stat()
-        guard let real = Self.place(of: found), contains(real), unsafe fstat(found, &status) == 0
+        guard let realPath = Self.resolvedPath(of: pathDescriptor), contains(realPath),
+            unsafe fstat(pathDescriptor, &status) == 0
         else { return .nothing }
         switch status.st_mode & S_IFMT {
         case S_IFDIR: return .folder
         case S_IFREG:
             #if canImport(Glibc)
-            let file = unsafe open("/proc/self/fd/\(found)", O_RDONLY | O_CLOEXEC)
+            let file = unsafe open("/proc/self/fd/\(pathDescriptor)", O_RDONLY | O_CLOEXEC)
             #else
-            let file = fcntl(found, F_DUPFD_CLOEXEC, 0)
+            let file = fcntl(pathDescriptor, F_DUPFD_CLOEXEC, 0)
             #endif
             guard file >= 0 else { return .forbidden }
             return .file(ServedFile(file, status))
@@ -96,16 +100,19 @@ struct ServedFolder: Sendable {
         }
     }
 
-    /// Compares bytes: names that are equal in Unicode are different directories.
-    private func contains(_ real: String) -> Bool {
-        let (real, place) = (real.utf8, place.utf8)
-        return real.starts(with: place) && (real.count == place.count || real.dropFirst(place.count).first == 0x2F)
+    /// Returns true if the directory contains a path. Bytes are compared, because names that are canonically equivalent
+    /// in Unicode are different names in the file system.
+    private func contains(_ realPath: String) -> Bool {
+        let (realPath, resolvedPath) = (realPath.utf8, resolvedPath.utf8)
+        return realPath.starts(with: resolvedPath)
+            && (realPath.count == resolvedPath.count || realPath.dropFirst(resolvedPath.count).first == 0x2F)
     }
 
-    /// Returns the sorted names in a directory, those of directories with a trailing slash. `nil` if it is not
-    /// readable.
+    /// Returns the sorted names in a directory. Names of directories have a trailing slash. Returns `nil` if the
+    /// directory cannot be read.
     func names(in segments: [String]) -> [String]? {
-        guard case .folder = entry(segments), let folder = unsafe opendir(place + "/" + segments.joined(separator: "/"))
+        guard case .folder = entry(segments),
+            let folder = unsafe opendir(resolvedPath + "/" + segments.joined(separator: "/"))
         else { return nil }
         defer { unsafe closedir(folder) }
         var names: [String] = []
@@ -123,7 +130,7 @@ struct ServedFolder: Sendable {
         return names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
     }
 
-    private static func place(of descriptor: Int32) -> String? {
+    private static func resolvedPath(of descriptor: Int32) -> String? {
         #if canImport(Glibc)
         var bytes = [UInt8](repeating: 0, count: 4096)
         let length = unsafe bytes.withUnsafeMutableBytes { buffer in

@@ -10,9 +10,10 @@ struct SystemError: Error {
     var message: String { unsafe String(cString: strerror(number)) }
     var isBrokenPipe: Bool { number == EPIPE }
     var isMissingFile: Bool { number == ENOENT }
+    var isExistingFile: Bool { number == EEXIST }
 }
 
-/// The standard streams and the end of the process. FoundationEssentials has no FileHandle.
+/// Writes to the standard streams. FoundationEssentials has no FileHandle.
 enum Terminal {
     static let standardOutput: Int32 = 1
     static let standardError: Int32 = 2
@@ -25,16 +26,16 @@ enum Terminal {
     /// Writes all bytes, with several calls if necessary.
     static func write(_ bytes: Span<UInt8>, to descriptor: Int32) throws(SystemError) {
         let number: Int32 = unsafe bytes.withUnsafeBytes { buffer in
-            var rest = unsafe buffer[...]
-            while unsafe !rest.isEmpty {
-                let piece = unsafe UnsafeRawBufferPointer(rebasing: rest)
+            var remaining = unsafe buffer[...]
+            while unsafe !remaining.isEmpty {
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: remaining)
                 let count = unsafe systemWrite(descriptor, piece.baseAddress, piece.count)
                 if count < 0 && errno == EAGAIN {
                     waitUntilWritable(descriptor)
                 } else if count < 0 && errno != EINTR {
                     return errno
                 } else if count > 0 {
-                    unsafe rest = rest.dropFirst(count)
+                    unsafe remaining = remaining.dropFirst(count)
                 }
             }
             return 0
@@ -48,20 +49,22 @@ enum Terminal {
         try write(Array(text.utf8).span, to: descriptor)
     }
 
-    /// Writes a line to standard error. Failure to write is ignored.
+    /// Writes a line to standard error. If writing fails, the error is ignored.
     static func complain(_ line: String) {
         try? write(line + "\n", to: standardError)
     }
 
-    /// Whether colours are used: the terminal supports them and NO_COLOR is not set (no-color.org).
+    /// Whether standard output gets colours. It must be a terminal that supports them, and NO_COLOR must not be set
+    /// (no-color.org).
     static var hasColours: Bool {
         func variable(_ name: String) -> String { unsafe getenv(name).map { unsafe String(cString: $0) } ?? "" }
         return isatty(standardOutput) == 1 && variable("NO_COLOR").isEmpty && variable("TERM") != "dumb"
     }
 
-    /// Ends the process.
+    /// Ends the process without exit handlers. Nothing is buffered, and the agents have ended their transfers. The
+    /// handlers of the libraries would free memory that the system frees anyway.
     static func end(_ code: Int32) -> Never {
-        exit(code)
+        _exit(code)
     }
 
     private static func waitUntilWritable(_ descriptor: Int32) {

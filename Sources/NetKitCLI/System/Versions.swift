@@ -1,7 +1,7 @@
-// The capabilities of the libraries are not part of NetKit's interface, so nk reads them from the C core.
+// NetKit's Swift interface does not contain the capabilities of the libraries, so nk reads them from the C core.
 import CNetCore
 
-/// The versions of the libraries, read at run time.
+/// The versions and capabilities of the libraries, which are determined at run time.
 enum Versions {
     static var nk: String { unsafe String(cString: nc_version()) }
 
@@ -12,27 +12,29 @@ enum Versions {
         return name.isEmpty ? "no TLS" : name
     }
 
-    /// The content codings that are requested for decoding.
+    /// The value of Accept-Encoding with the content codings that the library can decode.
     static var codings: String {
-        let can = unsafe nc_capabilities_query()
-        return unsafe "gzip, deflate" + (can.has_brotli ? ", br" : "") + (can.has_zstd ? ", zstd" : "")
+        let capabilities = unsafe nc_capabilities_query()
+        return unsafe "gzip, deflate" + (capabilities.has_brotli ? ", br" : "")
+            + (capabilities.has_zstd ? ", zstd" : "")
     }
 
-    /// The URL schemes that nk supports. libcurl's list is longer (ftp, ldap, ws); NetKit uses no others.
+    /// The URL schemes that nk supports. NetKit does not use the other schemes of libcurl, such as ftp.
     static var protocols: [String] {
-        let can = unsafe nc_capabilities_query()
-        return unsafe ["http"] + (can.tls_backend.pointee == 0 ? [] : ["https"])
+        let capabilities = unsafe nc_capabilities_query()
+        return unsafe ["http"] + (capabilities.tls_backend.pointee == 0 ? [] : ["https"])
     }
 
-    /// The optional features that nk has on this machine. The names are curl's, if curl has the feature.
+    /// The optional features that nk has on this machine. If curl has the same feature, its name is used.
     static var features: [String] {
-        let can = unsafe nc_capabilities_query()
-        let named: [(String, Bool)] = unsafe [
-            ("trust-policies", can.has_trust_policies), ("HTTP2", can.has_http2), ("HTTP3", can.has_http3),
-            ("gzip", can.has_gzip), ("brotli", can.has_brotli), ("zstd", can.has_zstd),
-            ("HTTPS-proxy", can.has_https_proxy), ("IDN", true), ("IPv6", true),
-            ("PSL", can.has_public_suffix_list), ("UnixSockets", true),
+        let capabilities = unsafe nc_capabilities_query()
+        let allFeatures: [(String, Bool)] = unsafe [
+            ("trust-policies", capabilities.has_trust_policies), ("HTTP2", capabilities.has_http2),
+            ("HTTP3", capabilities.has_http3),
+            ("gzip", capabilities.has_gzip), ("brotli", capabilities.has_brotli), ("zstd", capabilities.has_zstd),
+            ("HTTPS-proxy", capabilities.has_https_proxy), ("IDN", true), ("IPv6", true),
+            ("PSL", capabilities.has_public_suffix_list), ("UnixSockets", true),
         ]
-        return named.filter(\.1).map(\.0)
+        return allFeatures.filter(\.1).map(\.0)
     }
 }

@@ -10,20 +10,21 @@ enum Window {
         isatty(descriptor) == 1
     }
 
-    /// Whether lines can be overwritten.
+    /// Whether standard error is a terminal on which lines can be overwritten.
     static var canRedraw: Bool {
         let kind = unsafe getenv("TERM").map { unsafe String(cString: $0) } ?? "dumb"
         return isTerminal(Terminal.standardError) && kind != "dumb" && kind != ""
     }
 
-    /// Read each time, because the user can resize the terminal.
+    /// The size of the terminal of standard error, or 80 × 24 if it is unknown. It is determined each time, because the
+    /// user can resize the terminal.
     static var size: (columns: Int, rows: Int) {
         var size = winsize()
         let isKnown = unsafe ioctl(Terminal.standardError, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         return isKnown ? (Int(size.ws_col), Int(max(size.ws_row, 2))) : (80, 24)
     }
 
-    /// The width for standard output: that of its terminal, else of standard error's, else 80.
+    /// The width of standard output: that of its terminal, or else that of the terminal of standard error, or else 80.
     static var outputColumns: Int {
         var size = winsize()
         let isKnown = unsafe ioctl(Terminal.standardOutput, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0

@@ -1,9 +1,10 @@
+#if Images
 internal import CNetImages
 import NetKit
 
-/// The decoders and the encoder in C.
+/// Calls the image decoders and the PNG encoder, which are written in C.
 enum ImageCodec {
-    /// An image's properties, and its size after decoding.
+    /// The properties of an encoded image, and its size after decoding.
     struct Plan {
         let format: ImageFormat
         let storedWidth: Int
@@ -14,16 +15,18 @@ enum ImageCodec {
         let height: Int
     }
 
+    /// Returns the properties of an image.
+    ///
     /// - Parameter isForDecoding: whether a format that cannot be decoded is an error.
     static func plan(
         of bytes: Bytes, by options: ImageOptions, isForDecoding: Bool = false
     ) throws(NetError) -> Plan {
-        var choices = try nc_image_options(options)
+        var cOptions = try nc_image_options(options)
         var plan = nc_image_plan()
         var error = nc_image_error()
         let status = bytes.withSpan { span in
             unsafe span.withUnsafeBufferPointer { buffer in
-                unsafe nc_image_measure(&plan, buffer.baseAddress, buffer.count, &choices, &error)
+                unsafe nc_image_measure(&plan, buffer.baseAddress, buffer.count, &cOptions, &error)
             }
         }
         guard status == .NC_IMAGE_OK || (status == .NC_IMAGE_UNSUPPORTED && !isForDecoding),
@@ -37,21 +40,21 @@ enum ImageCodec {
 
     static func decode(_ bytes: Bytes, by options: ImageOptions) throws(NetError) -> Image {
         let plan = try plan(of: bytes, by: options, isForDecoding: true)
-        var choices = try nc_image_options(options)
+        var cOptions = try nc_image_options(options)
         var error = nc_image_error()
         var status = nc_image_status.NC_IMAGE_OK
-        let room = plan.width * plan.height * 4
-        let pixels = unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
+        let byteCount = plan.width * plan.height * 4
+        let pixels = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { target, count in
             guard let start = target.baseAddress else { return status = .NC_IMAGE_NO_MEMORY }
-            // All reported elements must be initialized, and a decoder that fails may have skipped some.
+            // All elements must be initialized, because a decoder that fails may not have written all of them.
             unsafe target.initialize(repeating: 0)
             status = bytes.withSpan { span in
                 unsafe span.withUnsafeBufferPointer { buffer in
                     unsafe nc_image_decode(
-                        start, room, buffer.baseAddress, buffer.count, &choices, &error)
+                        start, byteCount, buffer.baseAddress, buffer.count, &cOptions, &error)
                 }
             }
-            count = room
+            count = byteCount
         }
         guard status == .NC_IMAGE_OK else { throw NetError(error) }
         return Image(width: plan.width, height: plan.height, scale: options.scale, checked: pixels)
@@ -59,16 +62,16 @@ enum ImageCodec {
 
     static func png(of image: Image) throws(NetError) -> Bytes {
         var error = nc_image_error()
-        var out: UnsafeMutablePointer<UInt8>?
+        var output: UnsafeMutablePointer<UInt8>?
         var count = 0
         let status = unsafe image.pixels.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return nc_image_status.NC_IMAGE_USAGE }
             return unsafe nc_image_write_png(
-                &out, &count, start, UInt32(image.width), UInt32(image.height), &error)
+                &output, &count, start, UInt32(image.width), UInt32(image.height), &error)
         }
         guard status == .NC_IMAGE_OK else { throw NetError(error) }
-        defer { unsafe nc_image_free(out) }
-        return Bytes(unsafe Array(UnsafeBufferPointer(start: out, count: count)))
+        defer { unsafe nc_image_free(output) }
+        return Bytes(unsafe Array(UnsafeBufferPointer(start: output, count: count)))
     }
 }
 
@@ -126,3 +129,4 @@ extension NetError.Code {
         }
     }
 }
+#endif

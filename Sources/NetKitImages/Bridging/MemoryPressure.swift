@@ -1,18 +1,21 @@
+#if Images
 internal import CNetImages
 public import NetKit
 
-/// Reports when the system is short of memory, by Linux's pressure stall information (without privileges since Linux
-/// 6.5). Reports end when it is deallocated. Thread-safe.
+/// Reports when the system is short of memory. It uses Linux's pressure stall information, which needs no privileges
+/// since Linux 6.5. The reports end when the object is deallocated. Thread-safe.
 @safe public final class MemoryPressure: Sendable {
-    // SAFETY: stopped once, in deinit; netimages.h allows this on any thread, including the watch's own.
+    // SAFETY: the monitor is stopped once, in deinit. netimages.h allows this on any thread, including the monitor's
+    // own.
     private nonisolated(unsafe) let raw: OpaquePointer
 
     /// Starts monitoring.
     ///
     /// Throws `NetError.Code.unsupported` if the system does not provide the information.
     /// - Parameters:
-    ///   - path: the pressure file. If `nil`, /proc/pressure/memory. For a control group, its `memory.pressure`.
-    ///   - stall: how long tasks must have waited for memory within two seconds, from 1 ms to 2 s.
+    ///   - path: the pressure file, such as the `memory.pressure` file of a control group. If `nil`, it is
+    ///     /proc/pressure/memory.
+    ///   - stall: the time that tasks must have waited for memory within two seconds, from 1 ms to 2 s.
     ///   - onPressure: called on a separate thread, at most every two seconds.
     public convenience init(
         path: String? = nil, stall: Duration = .milliseconds(100), onPressure: @escaping @Sendable () -> Void
@@ -30,12 +33,13 @@ public import NetKit
         try self.init(takingOwnershipOf: descriptor, onPressure: onPressure)
     }
 
-    /// Monitors a descriptor that signals POLLPRI. It is closed at the end, or if this throws.
+    /// Starts monitoring a descriptor that signals memory pressure with POLLPRI. The descriptor is closed when
+    /// monitoring ends, or if this throws.
     package init(takingOwnershipOf descriptor: Int32, onPressure: @escaping @Sendable () -> Void) throws(NetError) {
         let listener = unsafe Unmanaged.passRetained(Listener(onPressure))
         var raw: OpaquePointer?
         var error = nc_image_error()
-        let status = unsafe nc_pressure_start(&raw, descriptor, tell, end, listener.toOpaque(), &error)
+        let status = unsafe nc_pressure_start(&raw, descriptor, reportPressure, end, listener.toOpaque(), &error)
         guard status == .NC_IMAGE_OK, let raw = unsafe raw else {
             unsafe listener.release()
             throw NetError(error)
@@ -48,7 +52,7 @@ public import NetKit
     }
 }
 
-/// Kept by the watch's thread until the thread ends.
+/// The closure that the monitor's thread calls. The thread references this object until it ends.
 private final class Listener: Sendable {
     let onPressure: @Sendable () -> Void
 
@@ -57,7 +61,7 @@ private final class Listener: Sendable {
     }
 }
 
-private func tell(_ context: UnsafeMutableRawPointer?) {
+private func reportPressure(_ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue().onPressure()
 }
@@ -66,3 +70,4 @@ private func end(_ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     unsafe Unmanaged<Listener>.fromOpaque(context).release()
 }
+#endif

@@ -1,26 +1,30 @@
+#if XML
 internal import CNetXML
 public import NetKit
 
-/// A push parser for XML, equivalent to AFNetworking's XML parser serializer, with events instead of a delegate.
+/// A push parser for XML. It corresponds to AFNetworking's `AFXMLParserResponseSerializer`, but returns events instead
+/// of calling a delegate.
 ///
 ///     let parser = try XMLParser()
 ///     for event in try parser.feed(bytes) { … }
 ///     for event in try parser.finish() { … }
 ///
-/// Events do not depend on how the text is divided into chunks. After an error ``takeEvents()`` returns the events
-/// before it. Confined: one thread at a time.
+/// The events do not depend on how the text is divided into chunks. After an error, ``takeEvents()`` returns the events
+/// before the error. Confined: one thread at a time.
 @safe public final class XMLParser {
-    // SAFETY: created in init and freed in deinit; netxml.h confines it as this class is confined.
+    // SAFETY: netxml.h: a parser is confined to one thread at a time. So is this class, because it is not Sendable. The
+    // parser is created in init and freed in deinit.
     private let raw: OpaquePointer
-    // The parser calls this object, which lives until the parser is freed.
+    // The parser calls this object, so it must live until the parser is freed.
     private let collector: Collector
 
     /// Creates a parser.
     ///
-    /// Throws `NetError.Code.badCharset` for an unknown charset and `usage` for rules out of range.
+    /// Throws `NetError.Code.badCharset` for an unknown charset, and `usage` for rules that are out of range.
     /// - Parameters:
-    ///   - charset: the charset known from elsewhere. A byte order mark takes precedence.
-    ///   - rules: the limits of the text.
+    ///   - charset: the charset, if it is known from another source such as a Content-Type. A byte order mark takes
+    ///     precedence.
+    ///   - rules: the limits of the XML text.
     public init(charset: String? = nil, rules: XMLRules = XMLRules()) throws(NetError) {
         guard rules.maxBytes > 0, rules.maxTokenBytes > 0, (1...256).contains(rules.maxDepth) else {
             throw NetError(.usage, "a limit of the XML rules is out of range")
@@ -54,7 +58,7 @@ public import NetKit
     /// Parses the next bytes and returns their events.
     ///
     /// Throws `NetError.Code.badXML` with line and column if the text is not well-formed, and `tooLarge` if it exceeds
-    /// the rules. Every later call throws the same error.
+    /// the rules. Each later call throws the same error.
     public func feed(_ bytes: Bytes) throws(NetError) -> [XMLEvent] {
         try feed(bytes, from: 0, to: bytes.count)
     }
@@ -140,9 +144,9 @@ extension NetError {
         let reason = unsafe withUnsafeBytes(of: error.message) { bytes in
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
-        let place = error.line == 0 ? "" : "line \(error.line), column \(error.column): "
+        let position = error.line == 0 ? "" : "line \(error.line), column \(error.column): "
         self.init(
-            Code(error.status), place + reason, nativeCode: Int(error.native_code),
+            Code(error.status), position + reason, nativeCode: Int(error.native_code),
             underlying: XMLFault(line: Int(error.line), column: Int(error.column), reason: reason))
     }
 }
@@ -160,3 +164,4 @@ extension NetError.Code {
         }
     }
 }
+#endif

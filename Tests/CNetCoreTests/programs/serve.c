@@ -37,23 +37,23 @@ static size_t stalled_at(nct_server *server, size_t count) {
     return nct_server_wait_for_stalled(server, count, PATIENCE_MS) ? 1 : 0;
 }
 
-static bool obey(const char *order, nct_server *plain, nct_server *tls) {
+static bool execute(const char *command, nct_server *plain, nct_server *tls) {
     unsigned long of_plain = 0;
     unsigned long of_tls = 0;
-    if (sscanf(order, "stalled %lu %lu", &of_plain, &of_tls) == 2) {
+    if (sscanf(command, "stalled %lu %lu", &of_plain, &of_tls) == 2) {
         return stalled_at(plain, of_plain) && stalled_at(tls, of_tls);
     }
-    if (strcmp(order, "release\n") == 0) {
+    if (strcmp(command, "release\n") == 0) {
         nct_server_release_stalled(plain);
         nct_server_release_stalled(tls);
         return true;
     }
-    return strcmp(order, "silence\n") == 0 && nct_server_wait_for_silence(plain, PATIENCE_MS) &&
+    return strcmp(command, "silence\n") == 0 && nct_server_wait_for_silence(plain, PATIENCE_MS) &&
            nct_server_wait_for_silence(tls, PATIENCE_MS);
 }
 
 int main(int count, char **arguments) {
-    char order[64];
+    char command[64];
     harness_allow_descriptors();
     FILE *authority = count == 2 ? fopen(arguments[1], "wb") : NULL;
     if (authority == NULL) {
@@ -62,15 +62,15 @@ int main(int count, char **arguments) {
     }
     nct_server *plain = torture_start(NCT_PLAIN);
     nct_server *tls = torture_start(NCT_TLS_VALID);
-    nc_buf zipped = coded_deflate(coded_text(), CODED_GZIP);
+    nc_buf zipped = encoded_deflate(encoded_text(), ENCODED_GZIP);
     script(plain, nc_buf_slice(&zipped));
     script(tls, nc_buf_slice(&zipped));
     fputs(nct_server_ca_pem(tls), authority);
     (void)fclose(authority);
     printf("%u %u\n", nct_server_port(plain), nct_server_port(tls));
     (void)fflush(stdout);
-    while (fgets(order, sizeof order, stdin) != NULL) {
-        puts(obey(order, plain, tls) ? "ok" : "no");
+    while (fgets(command, sizeof command, stdin) != NULL) {
+        puts(execute(command, plain, tls) ? "ok" : "no");
         (void)fflush(stdout);
     }
     nct_server_stop(plain);

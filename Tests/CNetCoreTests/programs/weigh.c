@@ -107,7 +107,7 @@ static void weigh(const weighing *at, serving *servers) {
     }
     (void)snprintf(order, sizeof order, "stalled %zu %zu", at->is_tls ? 0 : at->count, at->is_tls ? at->count : 0);
     if (!at->is_waiting) {
-        assert_true(serving_obey(servers, order));
+        assert_true(serving_command(servers, order));
         printf("%zu at once after %llu ms\n", at->count, (unsigned long long)(torture_now_ms() - began_ms));
     }
     assert_true(torture_gate_wait(&seen.all_are_there));
@@ -123,7 +123,7 @@ static void weigh(const weighing *at, serving *servers) {
         assert_int_equal(fetch.cancelled_count, at->count);
         return;
     }
-    assert_true(serving_obey(servers, "release"));
+    assert_true(serving_command(servers, "release"));
     assert_true(torture_await(&fetch, at->count, LONG_MS));
     assert_int_equal(fetch.ok_count, at->count);
     printf("all %zu completed after %llu ms\n", at->count, (unsigned long long)(torture_now_ms() - began_ms));

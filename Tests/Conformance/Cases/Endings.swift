@@ -4,90 +4,91 @@ import Testing
 extension ConformanceCase {
     /// Cancellation, time limits and failures: each request ends exactly once.
     static let endings: [ConformanceCase] = [
-        ConformanceCase("cancel-before-submit") { scene in
-            let agent = scene.agent()
+        ConformanceCase("cancel-before-submit") { fixture in
+            let agent = fixture.agent()
             let codes = await withTaskGroup(of: NetError.Code?.self) { group in
                 group.cancelAll()
-                let request = Request<Bytes>(scene.url("/"))
+                let request = Request<Bytes>(fixture.url("/"))
                 group.addTask { await thrown { () throws(NetError) in _ = try await agent.send(request) }?.code }
                 group.addTask { await thrown { () throws(NetError) in _ = try await agent.stream(request) }?.code }
                 return await group.reduce(into: []) { $0.append($1) }
             }
             #expect(codes == [.cancelled, .cancelled])
             await agent.shutdown()
-            #expect(scene.requests.isEmpty)
+            #expect(fixture.requests.isEmpty)
         },
-        ConformanceCase("cancel-before-head") { scene in
-            try scene.play("/", SceneReply(hold: .beforeHead))
-            let agent = scene.agent()
-            let request = Request<Bytes>(scene.url("/"))
+        ConformanceCase("cancel-before-head") { fixture in
+            try fixture.play("/", ServerReply(hold: .beforeHead))
+            let agent = fixture.agent()
+            let request = Request<Bytes>(fixture.url("/"))
             let tasks = [
                 Task { await thrown { () throws(NetError) in _ = try await agent.send(request) } },
                 Task { await thrown { () throws(NetError) in _ = try await agent.stream(request) } },
             ]
-            try await scene.waitForHeld(2)
+            try await fixture.waitForHeld(2)
             for task in tasks {
                 task.cancel()
                 #expect(await task.value?.code == .cancelled)
             }
         },
-        ConformanceCase("cancel-before-body") { scene in
-            try scene.play("/", SceneReply(body: pattern(9), hold: .inBody(after: 0)))
-            let agent = scene.agent()
-            let stream = try await agent.stream(Request<Bytes>(scene.url("/")))
+        ConformanceCase("cancel-before-body") { fixture in
+            try fixture.play("/", ServerReply(body: pattern(9), hold: .inBody(after: 0)))
+            let agent = fixture.agent()
+            let stream = try await agent.stream(Request<Bytes>(fixture.url("/")))
             let reading = Task { await thrown { () throws(NetError) in _ = try await stream.collect(upTo: 9) } }
-            try await scene.waitForHeld(1)
+            try await fixture.waitForHeld(1)
             reading.cancel()
             #expect(await reading.value?.code == .cancelled)
         },
-        ConformanceCase("cancel-in-body") { scene in
-            try scene.play("/", SceneReply(body: pattern(9), hold: .inBody(after: 5)))
-            let agent = scene.agent()
+        ConformanceCase("cancel-in-body") { fixture in
+            try fixture.play("/", ServerReply(body: pattern(9), hold: .inBody(after: 5)))
+            let agent = fixture.agent()
             let sending = Task {
-                await thrown { () throws(NetError) in _ = try await agent.send(Request<Bytes>(scene.url("/"))) }
+                await thrown { () throws(NetError) in _ = try await agent.send(Request<Bytes>(fixture.url("/"))) }
             }
-            try await scene.waitForHeld(1)
+            try await fixture.waitForHeld(1)
             sending.cancel()
             #expect(await sending.value?.code == .cancelled)
         },
-        ConformanceCase("cancel-while-saving-leaves-nothing") { scene in
+        ConformanceCase("cancel-while-saving-leaves-nothing") { fixture in
             let folder = try TemporaryFolder()
-            try scene.play("/", SceneReply(body: pattern(9), hold: .inBody(after: 5)))
-            let agent = scene.agent()
+            try fixture.play("/", ServerReply(body: pattern(9), hold: .inBody(after: 5)))
+            let agent = fixture.agent()
             let saving = Task {
                 await thrown { () throws(NetError) in
-                    _ = try await agent.save(Request<Bytes>(scene.url("/")), to: folder.file("body"))
+                    _ = try await agent.download(
+                        Request<Bytes>(fixture.url("/")), to: folder.file("body"), options: .init(isResumable: false))
                 }
             }
-            try await scene.waitForHeld(1)
+            try await fixture.waitForHeld(1)
             saving.cancel()
             #expect(await saving.value?.code == .cancelled)
             await agent.shutdown()
             #expect(folder.names.isEmpty)
         },
-        ConformanceCase("a-dropped-stream-ends") { scene in
-            try scene.play("/", SceneReply(body: pattern(4 << 20), hold: .inBody(after: 100_000)))
-            let agent = scene.agent()
+        ConformanceCase("a-dropped-stream-ends") { fixture in
+            try fixture.play("/", ServerReply(body: pattern(4 << 20), hold: .inBody(after: 100_000)))
+            let agent = fixture.agent()
             do {
-                let stream = try await agent.stream(Request<Bytes>(scene.url("/")))
+                let stream = try await agent.stream(Request<Bytes>(fixture.url("/")))
                 #expect(stream.status == 200)
             }
             do {
-                var chunks = try await agent.stream(Request<Bytes>(scene.url("/"))).makeAsyncIterator()
+                var chunks = try await agent.stream(Request<Bytes>(fixture.url("/"))).makeAsyncIterator()
                 #expect(try await chunks.next()?.isEmpty == false)
             }
             // Returns only when both transfers have ended, although the server released neither.
             await agent.shutdown()
         },
-        ConformanceCase("a-stream-outlives-its-agent") { scene in
-            try scene.play("/", SceneReply(body: pattern(100_000), pieceBytes: 10_000))
-            let stream = try await scene.agent().stream(Request<Bytes>(scene.url("/")))
+        ConformanceCase("a-stream-outlives-its-agent") { fixture in
+            try fixture.play("/", ServerReply(body: pattern(100_000), pieceBytes: 10_000))
+            let stream = try await fixture.agent().stream(Request<Bytes>(fixture.url("/")))
             #expect(try await stream.collect(upTo: 100_000) == Bytes(pattern(100_000)))
         },
-        ConformanceCase("every-outcome-comes-once") { scene in
-            try scene.play("/", .text("x"))
-            let agent = scene.agent { $0.maxPerHost = 4 }
-            let request = Request<Bytes>(scene.url("/"))
+        ConformanceCase("every-outcome-comes-once") { fixture in
+            try fixture.play("/", .text("x"))
+            let agent = fixture.agent { $0.maxPerHost = 4 }
+            let request = Request<Bytes>(fixture.url("/"))
             let ends = Counter()
             let codes = await withTaskGroup(of: NetError.Code?.self) { group in
                 for index in 0..<400 {

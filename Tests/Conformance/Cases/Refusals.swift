@@ -4,10 +4,10 @@ import Testing
 extension ConformanceCase {
     /// Requests that are refused before they are sent, and a destination that cannot be written.
     static let refusals: [ConformanceCase] = [
-        ConformanceCase("refused-before-it-is-sent") { scene in
-            try scene.play("/", SceneReply())
-            let agent = scene.agent { $0.userAgent = nil }
-            let url = scene.url("/")
+        ConformanceCase("refused-before-it-is-sent") { fixture in
+            try fixture.play("/", ServerReply())
+            let agent = fixture.agent { $0.userAgent = nil }
+            let url = fixture.url("/")
             var refused: [(NetError.Code, Request<Bytes>)] = [
                 (.badURL, Request("a path alone")), (.badURL, Request("")), (.badURL, Request(url + "\n")),
                 (.badURL, Request("http:///nobody")), (.badScheme, Request("ftp://files.test/")),
@@ -29,7 +29,7 @@ extension ConformanceCase {
                 request.unixSocket = path
                 refused.append((.usage, request))
                 let error = await thrown { () async throws(NetError) in
-                    _ = try await agent.save(Request<Bytes>(url), to: path)
+                    _ = try await agent.download(Request<Bytes>(url), to: path, options: .init(isResumable: false))
                 }
                 #expect(error?.code == .usage, "a file at '\(path)'")
             }
@@ -40,23 +40,25 @@ extension ConformanceCase {
                 let error = await thrown { () async throws(NetError) in _ = try await agent.send(request) }
                 #expect(error?.code == code, "\(request): \(error as Any)")
             }
-            #expect(scene.requests.isEmpty)
+            #expect(fixture.requests.isEmpty)
         },
-        ConformanceCase("taken-with-a-length-of-its-own") { scene in
-            try scene.play("/", SceneReply())
-            let agent = scene.agent()
+        ConformanceCase("taken-with-a-length-of-its-own") { fixture in
+            try fixture.play("/", ServerReply())
+            let agent = fixture.agent()
             for body in [Body([1, 2, 3]), .stream(length: 3) { Pieces([[1, 2, 3] as Bytes]) }] {
                 let request = Request<Void>(
-                    scene.url("/"), method: .put, headers: ["Content-Length": "3"], body: body)
+                    fixture.url("/"), method: .put, headers: ["Content-Length": "3"], body: body)
                 _ = try await agent.send(request)
-                #expect(scene.requests.last?.body == [1, 2, 3])
+                #expect(fixture.requests.last?.body == [1, 2, 3])
             }
         },
-        ConformanceCase("save-where-nothing-can-be") { scene in
+        ConformanceCase("save-where-nothing-can-be") { fixture in
             let folder = try TemporaryFolder()
-            try scene.play("/", .text("body"))
+            try fixture.play("/", .text("body"))
             let error = await thrown { () async throws(NetError) in
-                _ = try await scene.agent().save(Request<Bytes>(scene.url("/")), to: folder.file("missing/place"))
+                _ = try await fixture.agent().download(
+                    Request<Bytes>(fixture.url("/")), to: folder.file("missing/place"),
+                    options: .init(isResumable: false))
             }
             #expect(error?.code == .file)
             #expect(error?.message.contains("missing/place") == true, "\(error as Any)")

@@ -10,7 +10,7 @@ import Darwin
 extension ConformanceCase {
     /// Sending of request bodies.
     static let uploads: [ConformanceCase] = [
-        ConformanceCase("upload-from-anywhere") { scene in
+        ConformanceCase("upload-from-anywhere") { fixture in
             let content = pattern(40_000)
             let pieces: [Bytes] = [Bytes(Array(content[..<7])), [], Bytes(Array(content[7...]))]
             let folder = try TemporaryFolder()
@@ -20,17 +20,17 @@ extension ConformanceCase {
                 .stream { Pieces(pieces) }, .once(Pieces(pieces)), .once(length: 40_000, Pieces(pieces)),
                 .pull { reader(of: content) }, .pull(length: 40_000) { reader(of: content) },
             ]
-            try scene.play("/", SceneReply())
-            let agent = scene.agent()
+            try fixture.play("/", ServerReply())
+            let agent = fixture.agent()
             for body in bodies {
-                _ = try await agent.send(Request<Void>(scene.url("/"), method: .put, body: body))
-                #expect(scene.requests.last?.body == content)
-                let stream = try await agent.stream(Request<Bytes>(scene.url("/"), method: .get))
+                _ = try await agent.send(Request<Void>(fixture.url("/"), method: .put, body: body))
+                #expect(fixture.requests.last?.body == content)
+                let stream = try await agent.stream(Request<Bytes>(fixture.url("/"), method: .get))
                 _ = try await stream.collect(upTo: 0)
             }
-            #expect(scene.requests.count == 2 * bodies.count)
+            #expect(fixture.requests.count == 2 * bodies.count)
         },
-        ConformanceCase("upload-of-a-form") { scene in
+        ConformanceCase("upload-of-a-form") { fixture in
             let folder = try TemporaryFolder()
             try folder.write(Array("from a file".utf8), to: "f.txt")
             var form = MultipartBody(boundary: "B")
@@ -41,24 +41,24 @@ extension ConformanceCase {
             let expected =
                 "--B\r\n\(named)\"a\"\r\n\r\n1\r\n--B\r\n\(named)\"f\"; filename=\"f.txt\"\r\n"
                 + "Content-Type: text/plain\r\n\r\nfrom a file\r\n--B\r\n\(named)\"s\"\r\n\r\npiece\r\n--B--\r\n"
-            try scene.play("/", SceneReply())
-            let agent = scene.agent()
+            try fixture.play("/", ServerReply())
+            let agent = fixture.agent()
             for _ in 0..<2 {
-                _ = try await agent.send(Request<Void>(scene.url("/"), method: .post, body: try .multipart(form)))
-                #expect(scene.requests.last?.body == Array(expected.utf8))
+                _ = try await agent.send(Request<Void>(fixture.url("/"), method: .post, body: try .multipart(form)))
+                #expect(fixture.requests.last?.body == Array(expected.utf8))
             }
         },
-        ConformanceCase("upload-of-nothing") { scene in
-            try scene.play("/", SceneReply())
-            let agent = scene.agent()
+        ConformanceCase("upload-of-nothing") { fixture in
+            try fixture.play("/", ServerReply())
+            let agent = fixture.agent()
             for body in [Body([]), .stream(length: 0) { Pieces([Bytes]()) }, .stream { Pieces([Bytes]()) }] {
-                _ = try await agent.send(Request<Void>(scene.url("/"), method: .post, body: body))
-                #expect(scene.requests.last?.body == [])
+                _ = try await agent.send(Request<Void>(fixture.url("/"), method: .post, body: body))
+                #expect(fixture.requests.last?.body == [])
             }
         },
-        ConformanceCase("upload-of-another-length") { scene in
-            try scene.play("/", SceneReply())
-            let agent = scene.agent()
+        ConformanceCase("upload-of-another-length") { fixture in
+            try fixture.play("/", ServerReply())
+            let agent = fixture.agent()
             for (announced, given) in [(3, 2), (2, 3), (1, 0)] {
                 let bytes = Bytes(pattern(given))
                 let bodies: [Body] = [
@@ -67,16 +67,16 @@ extension ConformanceCase {
                 ]
                 for body in bodies {
                     let error = await thrown { () throws(NetError) in
-                        _ = try await agent.send(Request<Void>(scene.url("/"), method: .post, body: body))
+                        _ = try await agent.send(Request<Void>(fixture.url("/"), method: .post, body: body))
                     }
                     #expect(error?.code == .bodyLength, "\(announced) announced, \(given) given")
                     #expect(error?.isRetryable == false)
                 }
             }
         },
-        ConformanceCase("upload-whose-source-fails") { scene in
+        ConformanceCase("upload-whose-source-fails") { fixture in
             struct Cause: Error {}
-            try scene.play("/", SceneReply())
+            try fixture.play("/", ServerReply())
             let body = Body.stream(length: 9) {
                 Pieces<Bytes> { index in
                     if index == 0 { return [1] }
@@ -84,43 +84,43 @@ extension ConformanceCase {
                 }
             }
             let error = await thrown { () throws(NetError) in
-                _ = try await scene.agent().send(Request<Void>(scene.url("/"), method: .post, body: body))
+                _ = try await fixture.agent().send(Request<Void>(fixture.url("/"), method: .post, body: body))
             }
             #expect(error?.code == .bodySource)
             #expect(error?.underlying is Cause)
         },
-        ConformanceCase("upload-of-a-file-that-is-not-there") { scene in
+        ConformanceCase("upload-of-a-file-that-is-not-there") { fixture in
             let folder = try TemporaryFolder()
             let error = await thrown { () throws(NetError) in
-                _ = try await scene.agent().send(
-                    Request<Void>(scene.url("/"), method: .post, body: .file(folder.file("none"))))
+                _ = try await fixture.agent().send(
+                    Request<Void>(fixture.url("/"), method: .post, body: .file(folder.file("none"))))
             }
             #expect(error?.code == .file)
             #expect(error?.message.contains(folder.file("none")) == true)
         },
-        ConformanceCase("upload-of-a-file-that-is-no-regular-one-waits-for-nobody") { scene in
+        ConformanceCase("upload-of-a-file-that-is-no-regular-one-waits-for-nobody") { fixture in
             let folder = try TemporaryFolder()
             try #require(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
             for path in ["/dev/null", folder.path, folder.file("pipe")] {
                 let error = await thrown { () throws(NetError) in
-                    _ = try await scene.agent().send(
-                        Request<Void>(scene.url("/"), method: .post, body: .file(path)))
+                    _ = try await fixture.agent().send(
+                        Request<Void>(fixture.url("/"), method: .post, body: .file(path)))
                 }
                 try #require(error?.code == .file)
-                #expect(error?.message.contains("'\(path)' is no regular file") == true)
+                #expect(error?.message.contains("'\(path)' is not a regular file") == true)
             }
         },
-        ConformanceCase("early-response-to-an-upload") { scene in
-            var reply = SceneReply(status: 413, body: Array("too large".utf8))
+        ConformanceCase("early-response-to-an-upload") { fixture in
+            var reply = ServerReply(status: 413, body: Array("too large".utf8))
             reply.isEarly = true
-            try scene.play("/", reply)
-            let agent = scene.agent()
+            try fixture.play("/", reply)
+            let agent = fixture.agent()
             let response = try await agent.send(
-                Request<Bytes>(scene.url("/"), method: .post, body: Body(Bytes(pattern(4 << 20)))))
+                Request<Bytes>(fixture.url("/"), method: .post, body: Body(Bytes(pattern(4 << 20)))))
             #expect(response.status == 413)
             #expect(response.bytes == Bytes(Array("too large".utf8)))
-            try scene.play("/next", .text("next"))
-            #expect(try await agent.send(Request<String>(scene.url("/next"))).value == "next")
+            try fixture.play("/next", .text("next"))
+            #expect(try await agent.send(Request<String>(fixture.url("/next"))).value == "next")
         },
     ]
 }

@@ -9,7 +9,7 @@ struct AgentCacheKeyTests {
         return Agent(configuration, transport: StubTransport())
     }
 
-    @Test func argumentsThatChangeEachTimeCanBeLeftOutOfTheKey() throws {
+    @Test func cacheKeyCanExcludeVolatileParameters() throws {
         let agent = agent()
         func key(_ parameters: Parameters, _ method: NetKit.Method = .get) throws -> CacheKey {
             var request = Request<Bytes>("x", method: method, parameters: parameters)
@@ -27,7 +27,7 @@ struct AgentCacheKeyTests {
         #expect(try key(["q": 1, "ts": 1]) == agent.cacheKey(for: Request<Bytes>("x", parameters: ["q": 1])))
     }
 
-    @Test func theFilterSeesWhatTheAgentAddsToo() throws {
+    @Test func cacheKeyFilterReceivesAgentParameters() throws {
         let agent = agent { $0.parameters = ["ts": 7, "v": 1] }
         var request = Request<Bytes>("x", parameters: ["q": 1])
         let whole = try agent.cacheKey(for: request)
@@ -38,22 +38,22 @@ struct AgentCacheKeyTests {
     }
 
     // YTKNetwork left hosts, filters and CDNs out of its key, so that one host got another's response (Y1).
-    @Test func whereARequestGoesCounts() throws {
+    @Test func cacheKeyIncludesTheResolvedURL() throws {
         let plain = Request<Bytes>("x")
-        var elsewhere = plain
-        elsewhere.baseURL = "http://other"
+        var otherOrigin = plain
+        otherOrigin.baseURL = "http://other"
         var onCDN = plain
         onCDN.usesCDN = true
         let agent = agent { $0.cdnURL = "http://cdn" }
         let filtering = self.agent { $0.urlFilters = [.adding(["f": 1])] }
         let keys = try [
-            agent.cacheKey(for: plain), agent.cacheKey(for: elsewhere), agent.cacheKey(for: onCDN),
+            agent.cacheKey(for: plain), agent.cacheKey(for: otherOrigin), agent.cacheKey(for: onCDN),
             filtering.cacheKey(for: plain),
         ]
         #expect(Set(keys).count == 4)
     }
 
-    @Test func whereSomebodyIsAskedTheKeyIsKnownAtTheStart() async throws {
+    @Test func cacheKeyWithComputedParametersIsAvailableOnlyAsynchronously() async throws {
         var request = Request<Bytes>("x", parameters: ["a": 0])
         request.parameterSource = ParameterSource { _ in ["n": 1] }
         let asking = agent { $0.computedParameters = { _ in ["m": 2] } }
@@ -63,7 +63,7 @@ struct AgentCacheKeyTests {
         #expect(try key == agent().cacheKey(for: Request<Bytes>("x", parameters: ["m": 2, "n": 1])))
     }
 
-    @Test func aFormOfPartsHasNoKey() throws {
+    @Test func multipartFormHasNoCacheKey() throws {
         var form = MultipartBody()
         form.append("1", name: "a")
         let request = Request<Bytes>("x", method: .post, body: try .multipart(form))
@@ -71,13 +71,13 @@ struct AgentCacheKeyTests {
         #expect(error?.code == .unsupported)
     }
 
-    @Test func aCallTellsItsKeyToInterceptors() async throws {
+    @Test func callExposesItsCacheKeyToInterceptors() async throws {
         let keys = Collected<CacheKey>()
         let agent = agent {
             $0.interceptors = [
                 Wrapping { call, _ in
                     do throws(NetError) { keys.append(try call.cacheKey(scope: "me")) } catch {}
-                    return Answer(Response(status: 200, "x"))
+                    return ChainResponse(Response(status: 200, "x"))
                 }
             ]
         }

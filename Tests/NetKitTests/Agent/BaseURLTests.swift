@@ -11,7 +11,7 @@ struct BaseURLTests {
     }
 
     @Test(arguments: ["url_join.json", "url_join_own.json"])
-    func aPathJoinsItsBaseAsTheVectorsSay(file: String) async throws {
+    func pathResolvesAgainstItsBaseAsInTheVectors(file: String) async throws {
         let rows = try vectors(file, of: Row.self)
         #expect(rows.count >= 8)
         for row in rows {
@@ -31,19 +31,19 @@ struct BaseURLTests {
         }
     }
 
-    @Test func aConfigurationTellsWhatAPathMeans() throws {
+    @Test func configurationResolvesPaths() throws {
         let configuration = Agent.Configuration(baseURL: "http://h/v1")
         #expect(try configuration.url(for: "a b/ü") == "http://h/v1/a%20b/%C3%BC")
         #expect(try Agent.Configuration().url(for: "a b") == "a b")
     }
 
-    @Test func withoutABaseTheURLIsTakenAsItIs() async throws {
+    @Test func urlIsUnchangedWithoutABase() async throws {
         let stub = StubTransport { _ in Response(status: 200) }
         _ = try await Agent(transport: stub).send(Request<Bytes>("http://h/a/../b"))
         #expect(stub.requests.map(\.url) == ["http://h/a/../b"])
     }
 
-    @Test func aJoinedURLReachesTheServer() async throws {
+    @Test func resolvedURLReachesTheServer() async throws {
         let server = try LoopbackServer()
         server.script("/v1/cities", .json("[1]"))
         let agent = Agent(.init(baseURL: server.url("/v1")))
@@ -52,7 +52,7 @@ struct BaseURLTests {
     }
 
     @Test(arguments: [("nothing here", "x"), ("", "x"), ("http://h", "//a b/"), ("http://h", "a\n")])
-    func whatIsNoURLIsRefused(base: String, reference: String) async {
+    func invalidURLIsRefused(base: String, reference: String) async {
         let stub = StubTransport { _ in Response(status: 200) }
         let agent = Agent(.init(baseURL: base), transport: stub)
         #expect(await ending(of: Request<Bytes>(reference), from: agent) == .failed(.badURL))

@@ -1,7 +1,8 @@
 import NetKit
 import Testing
 
-/// A cancelled request ends once, soon, and with `cancelled`, in any phase. The time limit only ends a test that hangs.
+/// A cancelled request ends promptly, exactly once and with `cancelled`, in any phase. The time limit only stops a test
+/// that hangs.
 @Suite(.timeLimit(.minutes(5)))
 struct CancellationTests {
     @Test func cancellingBeforeSubmitNeverReachesTheNetwork() async throws {
@@ -22,9 +23,9 @@ struct CancellationTests {
         server.script("/", .stalled)
         let agent = Agent()
         var request = Request<Bytes>(server.url("/"))
-        // With this limit, a lost cancellation ends as another error.
+        // If the cancellation were lost, the request would end with a timeout error.
         request.limits = Limits()
-        request.limits?.total = .seconds(20)
+        request.limits.total = .seconds(20)
         for round in 0..<1000 {
             let task = Task { [request] in await ending(of: request, from: agent) }
             for _ in 0..<(round % 5) {
@@ -35,7 +36,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func cancellingWhileWaitingForASlotLeavesTheOthersAlone() async throws {
+    @Test func cancellingAQueuedRequestDoesNotAffectOthers() async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
         var configuration = Agent.Configuration()
@@ -54,12 +55,12 @@ struct CancellationTests {
         #expect(await holder.value == .answered)
     }
 
-    @Test func cancellingWhileConnectingEndsIt() async throws {
+    @Test func cancellingWhileConnectingEndsTheRequest() async throws {
         let port = try ReservedPort(acceptsConnections: true)
         let agent = Agent()
         var request = Request<Bytes>("https://127.0.0.1:\(port.number)/")
         request.limits = Limits()
-        request.limits?.connect = .seconds(300)
+        request.limits.connect = .seconds(300)
         let patient = request
         let task = Task { await ending(of: patient, from: agent) }
         try await port.waitForConnection()
@@ -67,9 +68,9 @@ struct CancellationTests {
         #expect(await task.value == .failed(.cancelled))
     }
 
-    // Nothing of the response, a part of its head, its whole head and a part of its body.
+    // The server has sent: nothing; a part of the head; the head and a part of the body.
     @Test(arguments: [0, 10, 200])
-    func cancellingWhileTheReplyArrivesEndsIt(sent: UInt64) async throws {
+    func cancellingWhileTheResponseArrivesEndsTheRequest(sent: UInt64) async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 500, cutAfter: sent, ending: .stall))
         let agent = Agent()
@@ -83,7 +84,7 @@ struct CancellationTests {
         #expect(await ending(of: Request<Bytes>(server.url("/missing")), from: agent) == .answered)
     }
 
-    @Test func cancellingBetweenRedirectsEndsIt() async throws {
+    @Test func cancellingBetweenRedirectsEndsTheRequest() async throws {
         let server = try LoopbackServer()
         server.script("/", .redirect(to: "/there"))
         server.script("/there", .stalled)
@@ -107,7 +108,7 @@ struct CancellationTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test func aCancelThatRacesTheEndDecidesOnce() async throws {
+    @Test func cancelThatRacesTheEndProducesOneOutcome() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("x"))
         let agent = Agent()
@@ -131,7 +132,7 @@ struct CancellationTests {
         #expect(ends.value == 2000)
     }
 
-    @Test func aCancelledTaskGroupEndsWithoutItsServer() async throws {
+    @Test func cancelledTaskGroupEndsWithoutWaitingForTheServer() async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
         let agent = Agent()

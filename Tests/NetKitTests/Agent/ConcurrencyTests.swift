@@ -3,14 +3,14 @@ import Testing
 
 struct ConcurrencyTests {
     @Test(.timeLimit(.minutes(4)))
-    func tenThousandRequestsWithHalfCancelledEachEndOnce() async throws {
+    func eachOfTenThousandRequestsEndsOnceWhenHalfAreCancelled() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("x"))
         let (outcomes, ends, observer) = try await sendTenThousand(server)
         #expect(outcomes.values.reduce(0, +) == 10_000)
         #expect(ends == 10_000)
         #expect(Set(outcomes.keys).isSubset(of: [.answered, .failed(.cancelled)]))
-        // The other half is not cancelled.
+        // Half of the requests are never cancelled.
         #expect(outcomes[.answered, default: 0] >= 5000)
         try await server.waitForSilence()
         #expect(observer.agent == nil)
@@ -41,7 +41,7 @@ struct ConcurrencyTests {
         return (outcomes, ends.value, WeakAgent(agent))
     }
 
-    /// Sends a request, and cancels it after this many turns of other tasks, or never.
+    /// Sends a request, and cancels it after this many calls of `Task.yield()`, or never if `yields` is `nil`.
     private static func send(
         _ request: Request<Bytes>, from agent: Agent, cancellingAfter yields: Int?, counting ends: Counter
     ) async -> Ending {
@@ -58,7 +58,7 @@ struct ConcurrencyTests {
         return await task.value
     }
 
-    @MainActor @Test func aCallerOnTheMainActorComesBackToIt() async throws {
+    @MainActor @Test func callerOnTheMainActorResumesOnTheMainActor() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 100_000))
         let agent = Agent()

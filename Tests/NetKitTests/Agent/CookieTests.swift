@@ -24,7 +24,7 @@ struct CookieTests {
         return server
     }
 
-    @Test func noCookieIsKeptUnlessAJarIsAskedFor() async throws {
+    @Test func cookiesAreNotStoredByDefault() async throws {
         let server = try Self.server(setting: "a=1")
         let agent = Agent()
         _ = try await agent.send(Request<Bytes>(server.url("/set")))
@@ -34,7 +34,7 @@ struct CookieTests {
         #expect(error?.code == .usage)
     }
 
-    @Test func aJarGivesBackWhatItWasGivenToWhoGaveIt() async throws {
+    @Test func cookieJarReturnsCookiesToTheServerThatSetThem() async throws {
         let server = try Self.server(setting: "a=1; HttpOnly", "b=2; Path=/other", "c=3; Secure", "d=4; Max-Age=0")
         let agent = Agent(configured: { $0.cookies = .memory })
         _ = try await agent.send(Self.request("http://a.test/set", at: server))
@@ -44,11 +44,11 @@ struct CookieTests {
         #expect(server.received(1).values(named: "Cookie") == ["a=1"])
         #expect(server.received(2).values(named: "Cookie").isEmpty)
         #expect(server.received(3).values(named: "Cookie").isEmpty)
-        let kept = try await agent.cookies()
-        #expect(Set(kept.map(\.name)).isSuperset(of: ["a", "b"]))
-        #expect(kept.first { $0.name == "a" }?.isHTTPOnly == true)
+        let stored = try await agent.cookies()
+        #expect(Set(stored.map(\.name)).isSuperset(of: ["a", "b"]))
+        #expect(stored.first { $0.name == "a" }?.isHTTPOnly == true)
         var request = Self.request("http://a.test/", at: server)
-        request.cookieUse = .ignore
+        request.cookiePolicy = .ignore
         _ = try await agent.send(request)
         #expect(server.received(4).values(named: "Cookie").isEmpty)
         try agent.clearCookies()
@@ -56,14 +56,14 @@ struct CookieTests {
         #expect(server.received(5).values(named: "Cookie").isEmpty)
     }
 
-    @Test(arguments: [CookieUse.sendAndStore, .sendOnly, .storeOnly, .ignore])
-    func aRequestSaysWhichWayCookiesGo(use: CookieUse) async throws {
+    @Test(arguments: [CookiePolicy.sendAndStore, .sendOnly, .storeOnly, .ignore])
+    func cookieUseOfARequestControlsSendingAndStoring(use: CookiePolicy) async throws {
         let server = try Self.server(setting: "old=1; Path=/")
         server.script("/new", Reply(headers: ["Set-Cookie: old=; Path=/; Max-Age=0", "Set-Cookie: new=2; Path=/"]))
         let agent = Agent(configured: { $0.cookies = .memory })
         _ = try await agent.send(Request<Bytes>(server.url("/set")))
         var request = Request<Bytes>(server.url("/new"))
-        request.cookieUse = use
+        request.cookiePolicy = use
         _ = try await agent.send(request)
         #expect(server.received(1).values(named: "Cookie") == (use.sends ? ["old=1"] : []))
         #expect(try await agent.cookies().map(\.name) == [use.stores ? "new" : "old"])
@@ -71,21 +71,21 @@ struct CookieTests {
         #expect(server.received(2).values(named: "Cookie") == [use.stores ? "new=2" : "old=1"])
     }
 
-    /// A paused or interrupted download sends further requests, which must follow the same choice.
-    @Test func downloadsAndStreamsHaveTheSameChoice() async throws {
+    /// A paused or interrupted download sends further requests, which must use the same cookie policy.
+    @Test func downloadsAndStreamsRespectCookieUse() async throws {
         let server = try Self.server(setting: "old=1; Path=/")
         server.script("/file", Reply(headers: ["Set-Cookie: new=2; Path=/"], body: Array("content".utf8)))
         let folder = try TemporaryFolder()
         let agent = Agent(configured: { $0.cookies = .memory })
         _ = try await agent.send(Request<Bytes>(server.url("/set")))
         var request = Request<Bytes>(server.url("/file"))
-        request.cookieUse = .sendOnly
+        request.cookiePolicy = .sendOnly
         _ = try await agent.download(request, to: folder.file("file"))
         for try await _ in try await agent.stream(request) {}
         #expect(server.received(1).values(named: "Cookie") == ["old=1"])
         #expect(server.received(2).values(named: "Cookie") == ["old=1"])
         #expect(try await agent.cookies().map(\.name) == ["old"])
-        request.cookieUse = .storeOnly
+        request.cookiePolicy = .storeOnly
         _ = try await agent.download(request, to: folder.file("file"))
         #expect(server.received(3).values(named: "Cookie").isEmpty)
         #expect(Set(try await agent.cookies().map(\.name)) == ["new", "old"])
@@ -95,7 +95,7 @@ struct CookieTests {
         ("http://shop.co.uk/set", "co.uk", "http://bank.co.uk/"), ("http://a.com/set", "com", "http://b.com/"),
         ("http://me.github.io/set", "github.io", "http://you.github.io/"),
     ])
-    func noCookieIsForAWholePublicSuffix(url: String, domain: String, victim: String) async throws {
+    func cookieForAPublicSuffixIsRefused(url: String, domain: String, victim: String) async throws {
         let server = try Self.server(setting: "evil=1; Domain=\(domain)", "good=1")
         let agent = Agent(configured: { $0.cookies = .memory })
         _ = try await agent.send(Self.request(url, at: server))
@@ -106,7 +106,7 @@ struct CookieTests {
         #expect(try await agent.cookies().map(\.name) == ["good"])
     }
 
-    @Test func aCookieMayBeForADomainAndWhatIsBelowIt() async throws {
+    @Test func domainCookieIsSentToSubdomains() async throws {
         let server = try Self.server(setting: "wide=1; Domain=shop.co.uk")
         let agent = Agent(configured: { $0.cookies = .memory })
         for url in ["http://shop.co.uk/set", "http://www.shop.co.uk/", "http://other.co.uk/"] {
@@ -116,7 +116,7 @@ struct CookieTests {
         #expect(server.received(2).values(named: "Cookie").isEmpty)
     }
 
-    @Test func aJarInAFileIsForItsOwnerAloneAndOutlivesTheAgent() async throws {
+    @Test func cookieJarFileIsOwnerOnlyAndSurvivesTheAgent() async throws {
         let server = try Self.server(setting: "kept=1; Max-Age=9999")
         let folder = try TemporaryFolder()
         let path = folder.file("jar")
@@ -132,13 +132,13 @@ struct CookieTests {
         #expect(folder.mode(of: "jar") == S_IFREG | 0o600)
     }
 
-    @Test func aJarThatCannotBeSavedIsToldWhenTheAgentEnds() async throws {
+    @Test func failureToSaveTheCookieJarIsReportedAtShutdown() async throws {
         let server = try Self.server(setting: "kept=1; Max-Age=9999")
         var folder: TemporaryFolder? = try TemporaryFolder()
         let path = try #require(folder).file("jar")
         let agent = Agent(configured: { $0.cookies = .file(path) })
-        let events = agent.events
-        folder = nil  // and with it the cookie file
+        let events = agent.activity()
+        folder = nil  // removes the cookie file too
         _ = try await agent.send(Request<Bytes>(server.url("/set")))
         await agent.invalidate()
         var failures: [NetError] = []
@@ -152,14 +152,14 @@ struct CookieTests {
 
     #if os(Linux)
     /// Runs in a child process, because the working directory belongs to the whole process.
-    @Test func noFileAppearsUnlessItIsAskedFor() async {
+    @Test func noCookieFileIsCreatedByDefault() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer()
             server.script("/", Reply(headers: ["Set-Cookie: a=1; Max-Age=9999"]))
             let folder = try TemporaryFolder()
             guard unsafe chdir(folder.path) == 0 else { exit(1) }
             unsafe setenv("HOME", folder.path, 1)
-            for retention in [Retention.off, .memory] {
+            for retention in [StatePersistence.off, .memory] {
                 let agent = Agent(configured: {
                     $0.cookies = retention
                     $0.hsts = retention

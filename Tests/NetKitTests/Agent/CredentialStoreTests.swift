@@ -19,11 +19,11 @@ struct CredentialStoreTests {
     }
 
     private func agent(
-        _ store: CredentialStore, _ handler: (@Sendable (Challenge) async -> ChallengeAnswer)? = nil
+        _ store: CredentialStore, _ handler: (@Sendable (Challenge) async -> ChallengeAction)? = nil
     ) -> Agent {
         Agent(configured: { configuration in
             configuration.credentialStore = store
-            configuration.challengeHandler = handler
+            configuration.interceptors.append(TransferHooks(challenge: handler))
         })
     }
 
@@ -31,7 +31,7 @@ struct CredentialStoreTests {
         try await agent.send(Request<Bytes>(server.url("/"))).status
     }
 
-    @Test func whatBelongsToTheSpaceIsShownOnTheFirstChallenge() async throws {
+    @Test func credentialsOfTheProtectionSpaceAreSentOnTheFirstChallenge() async throws {
         let store = CredentialStore()
         #expect(try await status(agent(store)) == 401)
         try await store.set(Self.right, for: space)
@@ -41,7 +41,7 @@ struct CredentialStoreTests {
         #expect(stream.status == 200)
     }
 
-    @Test func aHostsCredentialsStandForItsRealms() async throws {
+    @Test func hostCredentialsApplyToAllRealmsWithoutTheirOwn() async throws {
         let store = CredentialStore()
         var host = space
         host.realm = nil
@@ -54,7 +54,7 @@ struct CredentialStoreTests {
         #expect(try await store.credentials(for: other) == Self.right)
     }
 
-    @Test func wrongOnesAreShownOnceForgottenAndReported() async throws {
+    @Test func wrongCredentialsAreSentOnceThenRemovedAndReported() async throws {
         let refused = Collected<ProtectionSpace>()
         let store = CredentialStore { refused.append($0) }
         try await store.set(Self.wrong, for: space)
@@ -64,28 +64,28 @@ struct CredentialStoreTests {
         #expect(try await store.spaces().isEmpty)
     }
 
-    @Test func theHandlerComesFirstAndSeesWhatTheStoreHas() async throws {
+    @Test func handlerTakesPrecedenceAndReceivesTheStoredCredentials() async throws {
         let store = CredentialStore()
         try await store.set(Self.wrong, for: space)
-        let seen = Collected<Credentials?>()
+        let receivedCredentials = Collected<Credentials?>()
         let agent = agent(store) { challenge in
-            seen.append(challenge.proposed)
+            receivedCredentials.append(challenge.proposed)
             return challenge.previousFailureCount == 0 ? .useDefault : .keep(Self.right)
         }
         #expect(try await status(agent) == 200)
-        #expect(seen.values == [Self.wrong, nil])
+        #expect(receivedCredentials.values == [Self.wrong, nil])
         #expect(try await store.credentials(for: space) == Self.right)
         #expect(try await status(self.agent(store)) == 200)
     }
 
-    @Test func refusedOnesAreNotKept() async throws {
+    @Test func refusedCredentialsAreNotStored() async throws {
         let store = CredentialStore()
         let agent = agent(store) { $0.previousFailureCount == 0 ? .keep(Self.wrong) : .useDefault }
         #expect(try await status(agent) == 401)
         #expect(try await store.credentials(for: space) == nil)
     }
 
-    @Test func anotherHostPortOrKindHasOthers() async throws {
+    @Test func credentialsAreSpecificToHostPortAndKind() async throws {
         let store = CredentialStore()
         for other in [
             ProtectionSpace(scheme: "https", host: "127.0.0.1", port: Int(server.port), realm: "nettesting"),
@@ -102,16 +102,16 @@ struct CredentialStoreTests {
         #expect(try await store.spaces().count == 5)
     }
 
-    @Test func aProxysCredentialsAreThoseOfItsPlace() async throws {
-        let stub = StubTransport { asked in
-            let isKnown = asked.request.proxy?.credentials == Self.right
+    @Test func proxyCredentialsAreThoseOfItsProtectionSpace() async throws {
+        let stub = StubTransport { received in
+            let isKnown = received.request.proxy?.credentials == Self.right
             return isKnown
                 ? .text("in")
                 : StubReply(status: 407, headers: ["Proxy-Authenticate": "Basic realm=\"p\""], body: [])
         }
         let store = CredentialStore()
-        let place = ProtectionSpace(scheme: "http", host: "proxy", port: 3128, realm: "p", isProxy: true)
-        try await store.set(Self.right, for: place)
+        let proxySpace = ProtectionSpace(scheme: "http", host: "proxy", port: 3128, realm: "p", isProxy: true)
+        try await store.set(Self.right, for: proxySpace)
         var configuration = Agent.Configuration()
         configuration.proxy = Proxy("http://proxy:3128")
         configuration.credentialStore = store
@@ -122,7 +122,7 @@ struct CredentialStoreTests {
     // MARK: File
 
     @Test(arguments: [nil, [UInt8](repeating: 7, count: 32)])
-    func whatIsKeptIsThereInTheNextRunAndForItsOwnerAlone(key: [UInt8]?) async throws {
+    func persistedCredentialsAreOwnerOnlyAndLoadedAgain(key: [UInt8]?) async throws {
         let folder = try TemporaryTree()
         let path = folder.path + "/credentials"
         let first = CredentialStore(folder: path, sealKey: key)
@@ -145,7 +145,7 @@ struct CredentialStoreTests {
         #expect(try await CredentialStore(folder: path, sealKey: key).spaces().isEmpty)
     }
 
-    @Test func whatCannotBeWrittenDownHasNotHappened() async throws {
+    @Test func credentialsThatCannotBePersistedAreNotStored() async throws {
         let folder = try TemporaryTree()
         let store = CredentialStore(folder: folder.path + "/credentials")
         try await store.set(Self.right, for: space, isKept: true)
@@ -163,7 +163,7 @@ struct CredentialStoreTests {
         #expect(try await CredentialStore(folder: folder.path + "/credentials").spaces() == [space])
     }
 
-    @Test func whatIsSetWhileOthersAreRefusedStays() async throws {
+    @Test func credentialsSetDuringARefusalAreRetained() async throws {
         let folder = try TemporaryTree()
         let (space, store) = (space, CredentialStore(folder: folder.path + "/credentials"))
         for _ in 0..<50 {
@@ -175,7 +175,7 @@ struct CredentialStoreTests {
         }
     }
 
-    @Test func aStoreInMemoryKeepsNothing() async throws {
+    @Test func storeInMemoryPersistsNothing() async throws {
         let store = CredentialStore()
         let space = space
         let code = await failureCode { () async throws(NetError) in
@@ -184,7 +184,7 @@ struct CredentialStoreTests {
         #expect(code == .usage)
     }
 
-    @Test func nothingTellsTheSecrets() async throws {
+    @Test func descriptionsContainNoSecrets() async throws {
         let store = CredentialStore()
         try await store.set(Self.right, for: space)
         var dumped = ""
@@ -194,7 +194,7 @@ struct CredentialStoreTests {
         #expect("\(store)" == "CredentialStore(1)")
     }
 
-    @Test func manyTasksMayChangeItAtOnce() async throws {
+    @Test func manyTasksCanChangeTheStoreConcurrently() async throws {
         let folder = try TemporaryTree()
         let path = folder.path + "/credentials"
         let store = CredentialStore(folder: path)
@@ -215,13 +215,13 @@ struct CredentialStoreTests {
         ("http://[::1]:8080/", "http", "[::1]", 8080),
         ("https://[::1]/", "https", "[::1]", 443), ("http://u:p@h:81/?a:b", "http", "h", 81),
     ])
-    func aSpaceIsReadFromAURL(url: String, scheme: String, host: String, port: Int) throws {
+    func protectionSpaceIsParsedFromAURL(url: String, scheme: String, host: String, port: Int) throws {
         let space = try #require(ProtectionSpace(url: url, realm: "r"))
         #expect(space == ProtectionSpace(scheme: scheme, host: host, port: port, realm: "r"))
     }
 
     @Test(arguments: ["", "/path", "http://", "h:80"])
-    func whatNamesNoHostIsNoSpace(url: String) {
+    func urlWithoutAHostHasNoProtectionSpace(url: String) {
         #expect(ProtectionSpace(url: url) == nil)
     }
 }

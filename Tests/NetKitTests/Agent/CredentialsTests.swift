@@ -14,7 +14,7 @@ struct CredentialsTests {
         Reply(status: 401, headers: challenges.map { "WWW-Authenticate: \($0)" }, body: Array("who?".utf8))
     }
 
-    @Test func basicIsShownAtOnce() async throws {
+    @Test func basicIsSentPreemptively() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(body: Array("in".utf8), user: "me", password: "secret"))
         #expect(try await Self.send(.basic(user: "me", password: "secret"), to: server).status == 200)
@@ -22,7 +22,7 @@ struct CredentialsTests {
         #expect(try await Self.send(.basic(user: "me", password: "wrong"), to: server).status == 401)
     }
 
-    @Test func bearerIsShownAtOnce() async throws {
+    @Test func bearerIsSentPreemptively() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("in"))
         #expect(try await Self.send(.bearer("token~1"), to: server).status == 200)
@@ -31,7 +31,7 @@ struct CredentialsTests {
     }
 
     @Test(arguments: ["MD5", "SHA-256"])
-    func aDigestAnswersItsChallenge(algorithm: String) async throws {
+    func digestRespondsToItsChallenge(algorithm: String) async throws {
         let server = try LoopbackServer()
         let challenge = "Digest realm=\"the realm\", nonce=\"n0nce\", qop=\"auth\", algorithm=\(algorithm)"
         server.script("/", [Self.refusal(challenge), .text("in")])
@@ -39,18 +39,18 @@ struct CredentialsTests {
         #expect(response.status == 200)
         #expect(response.bytes == Bytes(Array("in".utf8)))
         #expect(server.requestCount == 2)
-        let shown = try #require(server.received(1).values(named: "Authorization").first)
+        let authorization = try #require(server.received(1).values(named: "Authorization").first)
         for part in [
             "Digest ", "username=\"me\"", "realm=\"the realm\"", "nonce=\"n0nce\"", "uri=\"/\"", "nc=00000001",
         ] {
-            #expect(shown.contains(part), "\(shown)")
+            #expect(authorization.contains(part), "\(authorization)")
         }
-        let digits = try #require(shown.firstRange(of: "response=\"")).upperBound
-        #expect(shown[digits...].prefix { $0.isHexDigit }.count == (algorithm == "MD5" ? 32 : 64))
-        #expect(!shown.contains("secret"))
+        let digits = try #require(authorization.firstRange(of: "response=\"")).upperBound
+        #expect(authorization[digits...].prefix { $0.isHexDigit }.count == (algorithm == "MD5" ? 32 : 64))
+        #expect(!authorization.contains("secret"))
     }
 
-    @Test func theStrongestSchemeOfThoseOfferedIsTaken() async throws {
+    @Test func strongestOfferedSchemeIsUsed() async throws {
         let server = try LoopbackServer()
         server.script(
             "/", [Self.refusal("Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\""), .text("in")])
@@ -64,7 +64,7 @@ struct CredentialsTests {
         #expect(server.received(1).values(named: "Authorization") == ["Basic bWU6c2VjcmV0"])
     }
 
-    @Test func whatLibcurlLacksIsUnsupportedAndWhatItHasIsSpoken() async throws {
+    @Test func schemesAreUnsupportedWhenLibcurlLacksThem() async throws {
         let can = unsafe nc_capabilities_query()
         let server = try LoopbackServer()
         let schemes: [(String, Credentials, Bool)] = unsafe [
@@ -86,12 +86,12 @@ struct CredentialsTests {
             }
         }
         if unsafe can.has_ntlm {
-            let shown = (0..<server.requestCount).flatMap { server.received($0).values(named: "Authorization") }
-            #expect(!shown.contains { $0.contains("secret") })
+            let authorization = (0..<server.requestCount).flatMap { server.received($0).values(named: "Authorization") }
+            #expect(!authorization.contains { $0.contains("secret") })
         }
     }
 
-    @Test func noDescriptionTellsThem() {
+    @Test func descriptionsContainNoCredentials() {
         let all: [Credentials] = [
             .basic(user: canary, password: canary), .digest(user: canary, password: canary), .bearer(canary),
             .ntlm(user: canary, password: canary), .negotiate(user: canary, password: canary),

@@ -27,7 +27,7 @@ struct CrossOriginTests {
     private static let disguises = [canary, "Y2FuYXJ5"]
 
     @Test(arguments: statuses)
-    func noSecretReachesAnotherHostOrAnotherPort(status: UInt16) async throws {
+    func noSecretReachesAnotherHostOrPort(status: UInt16) async throws {
         let server = try LoopbackServer()
         let others = [try LoopbackServer(), try LoopbackServer(host: "127.0.0.2")]
         for other in others {
@@ -62,14 +62,14 @@ struct CrossOriginTests {
     }
 
     @Test(arguments: statuses)
-    func noSecretFollowsElsewhereWhereAHookSaysSo(status: UInt16) async throws {
+    func noSecretReachesAnotherOriginFollowedByAHook(status: UInt16) async throws {
         let server = try LoopbackServer()
         let other = try LoopbackServer(host: "127.0.0.2")
         other.script("/", .text("there"))
         server.script("/a", .redirect(to: other.url("/"), status: status))
         let agent = Agent(configured: {
             $0.headers = ["X-Agent-Key": canary]
-            $0.transferHooks.redirect = { _ in .follow }
+            $0.interceptors.append(TransferHooks(redirect: { _ in .follow }))
         })
         for request in Self.secrets(server) {
             #expect(try await agent.send(request).url == other.url("/"))
@@ -81,7 +81,7 @@ struct CrossOriginTests {
         #expect(other.requestCount == Self.secrets(server).count)
     }
 
-    @Test func noSecretFollowsAStreamOrAFileElsewhere() async throws {
+    @Test func noSecretOfAStreamOrAFileReachesAnotherOrigin() async throws {
         let server = try LoopbackServer()
         let other = try LoopbackServer(host: "127.0.0.2")
         other.script("/", .text("there"))
@@ -90,7 +90,7 @@ struct CrossOriginTests {
         let agent = Agent()
         for request in Self.secrets(server) {
             _ = try await agent.stream(request).collect(upTo: 100)
-            _ = try await agent.save(request, to: folder.file("body"))
+            _ = try await agent.download(request, to: folder.file("body"), options: .init(isResumable: false))
         }
         for index in 0..<other.requestCount {
             let text = String(decoding: other.receivedBytes(index), as: UTF8.self)
@@ -105,12 +105,12 @@ struct CrossOriginTests {
         ("/a/b/rel", "/final", "/final"), ("/a/b/rel?x", "?y", "/a/b/rel?y"), ("/a/b/", "final", "/a/b/final"),
         ("/a/b/rel", "//HOST/final", "/final"),
     ])
-    func aRelativeLocationResolvesWhereItWasSaid(path: String, location: String, target: String) async throws {
+    func relativeLocationResolvesAgainstTheRedirectingURL(path: String, location: String, target: String) async throws {
         let server = try LoopbackServer()
-        let place = String(path.prefix { $0 != "?" })
+        let scriptedPath = String(path.prefix { $0 != "?" })
         let named = location.replacing("HOST", with: "127.0.0.1:\(server.port)")
         server.script("*", .text("end"))
-        server.script(place, [.redirect(to: named), .text("end")])
+        server.script(scriptedPath, [.redirect(to: named), .text("end")])
         let response = try await Agent().send(Request<String>(server.url(path)))
         #expect(response.value == "end")
         #expect(response.url == server.url(target))

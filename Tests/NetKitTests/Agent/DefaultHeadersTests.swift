@@ -14,7 +14,7 @@ struct DefaultHeadersTests {
         return try #require(stub.requests.first).headers
     }
 
-    @Test func productVersionAndPlatformAreTold() async throws {
+    @Test func userAgentNamesProductVersionAndPlatform() async throws {
         let agent = try #require(try await sent()["User-Agent"])
         #expect(agent == Agent.Configuration.defaultUserAgent)
         #expect(agent.hasPrefix("NetKit/0.1.0 (") && agent.hasSuffix(")"))
@@ -26,11 +26,11 @@ struct DefaultHeadersTests {
         ("Cities", "1.2", "Cities/1.2 ("), ("Städte App", "1/2", "St-dte-App/1-2 ("), ("", "", "-/- ("),
         ("a\r\nX: b", "1", "a--X--b/1 ("),
     ])
-    func aProductIsMadeOfTokens(product: String, version: String, expected: String) {
+    func productConsistsOfTokens(product: String, version: String, expected: String) {
         #expect(Agent.Configuration.userAgent(product: product, version: version).hasPrefix(expected))
     }
 
-    @Test func nothingIsSaidOfLanguagesUnasked() async throws {
+    @Test func acceptLanguageIsOmittedByDefault() async throws {
         #expect(try await sent()["Accept-Language"] == nil)
     }
 
@@ -42,7 +42,7 @@ struct DefaultHeadersTests {
         ),
         (["de\r\nX: y", "fr"], "fr;q=1"), (["", "*"], "*;q=1"),
     ])
-    func languagesAreWeighed(languages: [String], expected: String) async throws {
+    func languagesHaveQualityValues(languages: [String], expected: String) async throws {
         #expect(try await sent { $0.languages = languages }["Accept-Language"] == expected)
     }
 
@@ -54,17 +54,17 @@ struct DefaultHeadersTests {
         (["LANG": "en_US", "LANGUAGE": "::C"], ["en-US"]), (["LANG": "d e;q=1"], []),
         (["LANG": "abcdefghi"], []),
     ])
-    func languagesComeFromAnEnvironmentThatIsGiven(environment: [String: String], expected: [String]) {
+    func languagesAreReadFromTheGivenEnvironment(environment: [String: String], expected: [String]) {
         #expect(Agent.Configuration.languages(from: environment) == expected)
     }
 
-    @Test func aRequestsOwnFieldsWin() async throws {
+    @Test func requestFieldsTakePrecedence() async throws {
         let own = try await sent(["user-agent": "me", "ACCEPT-LANGUAGE": "fr"]) { $0.languages = ["de"] }
         #expect(own.values(named: "User-Agent") == ["me"])
         #expect(own.values(named: "Accept-Language") == ["fr"])
     }
 
-    @Test func nilRemovesWhatTheAgentWouldAdd() async throws {
+    @Test func nilRemovesAFieldOfTheAgent() async throws {
         var headers: Headers = ["X-Own": "1"]
         headers["user-agent"] = nil
         headers["Accept-Language"] = nil
@@ -78,7 +78,7 @@ struct DefaultHeadersTests {
         #expect(try await sent(headers)["User-Agent"] == "again")
     }
 
-    @Test func nilInTheAgentsOwnFieldsRemovesToo() async throws {
+    @Test func nilInTheAgentsFieldsRemovesAField() async throws {
         #expect(try await sent { $0.headers["User-Agent"] = nil }["User-Agent"] == nil)
         #expect(try await sent { $0.headers["User-Agent"] = "mine" }.values(named: "User-Agent") == ["mine"])
     }

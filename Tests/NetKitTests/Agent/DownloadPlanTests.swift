@@ -4,22 +4,22 @@ import Testing
 
 /// Commands to a download that is about to begin.
 struct DownloadPlanTests {
-    @Test func aResumeThatComesBetweenThePauseAndItsSendingCounts() {
-        let plan = DownloadPlan(path: "file", options: DownloadOptions(), destinations: [], tell: nil)
-        let orders = Lock<[String]>([])
+    @Test func resumeBetweenAPauseAndItsCommandTakesEffect() {
+        let plan = DownloadPlan(path: "file", options: DownloadOptions(), destinations: [])
+        let commands = Lock<[String]>([])
         plan.setPaused(true)
-        plan.begins()
+        plan.prepareAttempt()
         plan.began(
-            DownloadPlan.Reins(
+            DownloadPlan.Operations(
                 pause: {
-                    // Another thread's command arrives just before this one is sent.
-                    if orders.withLock({ $0.isEmpty }) {
+                    // Simulates another thread that resumes just before this pause is sent.
+                    if commands.withLock({ $0.isEmpty }) {
                         plan.setPaused(false)
                     }
-                    orders.withLock { $0.append("pause") }
+                    commands.withLock { $0.append("pause") }
                 },
-                resume: { orders.withLock { $0.append("resume") } }, setPriority: { _ in }))
-        #expect(orders.withLock { $0.last } == "resume")
-        plan.ended(file: nil, token: nil)  // It has released its control closures.
+                resume: { commands.withLock { $0.append("resume") } }, setPriority: { _ in }))
+        #expect(commands.withLock { $0.last } == "resume")
+        plan.ended(file: nil, token: nil)  // Breaks the cycle: the plan holds the closures, which hold the plan.
     }
 }

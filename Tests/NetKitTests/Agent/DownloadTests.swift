@@ -1,5 +1,4 @@
 import NetKit
-import Synchronization
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -39,7 +38,7 @@ struct DownloadTests {
             await #expect(throws: NetError.self) { _ = try await agent.download(request, to: folder.file("file")) })
     }
 
-    @Test func aFileAppearsWholeAndAlone() async throws {
+    @Test func completeFileAppearsWithoutPartialFiles() async throws {
         server.script("/file", Self.whole)
         let response = try await Agent().download(request, to: folder.file("file"))
         #expect(response.status == 200 && response.headers["ETag"] == "\"v1\"")
@@ -49,31 +48,31 @@ struct DownloadTests {
         expectPattern("file")
     }
 
-    @Test func aFailureIsResumedWhereItEnded() async throws {
+    @Test func failedDownloadResumesAtItsLastByte() async throws {
         #expect(try await fail().code == .cutShort)
         #expect(folder.names == ["file.part", "file.part.nk"])
         server.script("/file", Self.whole)
-        let told = Mutex<[String]>([])
-        let response = try await Agent().download(request, to: folder.file("file")) { event in
-            if case .resumed(let offset, let total) = event {
-                told.withLock { $0.append("\(offset > 8_000) \(total ?? 0)") }
-            }
-        }
-        #expect(told.withLock { $0 } == ["true 20000"])
+        let events = Collected<Event>()
+        var sent = request
+        sent.observers = [EventCollector(events: events)]
+        let response = try await Agent().download(sent, to: folder.file("file"))
+        let offsets = events.values.compactMap(\.resumedOffset)
+        #expect(offsets.count == 1 && offsets[0] > 8_000)
         #expect(response.status == 206 && response.value.resumedBytes > 8_000)
         #expect(server.received(1).values(named: "If-Range") == ["\"v1\""])
         expectPattern("file")
         #expect(folder.names == ["file"])
     }
 
-    @Test func whatIsExpectedOfABodyIsNotPassedOverInSilence() async throws {
+    @Test func bodyThatIsNotTheExpectedJSONLeavesNoFile() async throws {
+        server.script("/file", .json(#"{"id": "x"}"#))
         let error = await #expect(throws: NetError.self) {
             try await Agent().download(request.expecting(["id": .integer]), to: folder.file("file"))
         }
-        #expect(error?.code == .usage && server.requestCount == 0 && folder.names.isEmpty)
+        #expect(error?.code == .shapeMismatch && folder.names.isEmpty)
     }
 
-    @Test func aPartMayLieOnAnotherFileSystem() async throws {
+    @Test func partialFileCanBeOnAnotherFileSystem() async throws {
         func device(_ path: String) -> String? {
             (try? FileManager.default.attributesOfItem(atPath: path))?[.systemNumber].map { String(describing: $0) }
         }
@@ -100,28 +99,26 @@ struct DownloadTests {
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .milliseconds(Int64.max) + .milliseconds(100), .zero, .seconds(-1)])
-    func anyTimeMayLieBetweenProofs(interval: Duration) async throws {
+    func checkpointIntervalAcceptsAnyDuration(interval: Duration) async throws {
         var options = DownloadOptions()
-        options.proofInterval = interval
+        options.checkpointInterval = interval
         server.script("/file", Self.whole)
         _ = try await Agent().download(request, to: folder.file("file"), options: options)
         expectPattern("file")
     }
 
-    @Test func anotherVersionBeginsAnew() async throws {
+    @Test func anotherVersionRestartsTheDownload() async throws {
         _ = try await fail()
         server.script("/file", Reply(headers: ["ETag: \"v2\""], body: Array("new".utf8), answersRanges: true))
-        let told = Mutex<[Int]>([])
-        _ = try await Agent().download(request, to: folder.file("file")) { event in
-            if case .resumed(let offset, _) = event {
-                told.withLock { $0.append(offset) }
-            }
-        }
-        #expect(told.withLock { $0 } == [0])
+        let events = Collected<Event>()
+        var sent = request
+        sent.observers = [EventCollector(events: events)]
+        _ = try await Agent().download(sent, to: folder.file("file"))
+        #expect(events.values.compactMap(\.resumedOffset) == [0])
         #expect(folder.contents(of: "file") == Array("new".utf8))
     }
 
-    @Test func theOldFileStaysUntilTheNewOneIsWhole() async throws {
+    @Test func oldFileRemainsUntilTheNewOneIsComplete() async throws {
         try folder.write(Array("old".utf8), to: "file")
         _ = try await fail()
         #expect(folder.contents(of: "file") == Array("old".utf8))
@@ -130,7 +127,7 @@ struct DownloadTests {
         expectPattern("file")
     }
 
-    @Test func anErrorPageIsInTheErrorAndNotInTheFile() async throws {
+    @Test func errorPageIsInTheErrorAndNotInTheFile() async throws {
         try folder.write(Array("old".utf8), to: "file")
         server.script("/file", Reply(status: 404, body: Array("not here".utf8)))
         let error = await #expect(throws: NetError.self) {
@@ -141,50 +138,48 @@ struct DownloadTests {
         #expect(folder.contents(of: "file") == Array("old".utf8) && folder.names == ["file"])
     }
 
-    /// Waits until there are bytes to resume from.
-    private func someBytes(of download: Download) async {
-        var updates = download.progress.makeAsyncIterator()
-        while let progress = await updates.next(), progress.received == 0 {}
+    /// Starts a download, and returns when there are bytes to resume from.
+    private func started(_ request: Request<Bytes>) async -> CallHandle<Response<DownloadedFile>> {
+        let (handler, updates) = TransferProgress.stream()
+        var request = request
+        request.progress = handler
+        let handle = Agent().start(Download(request, to: folder.file("file")), on: .here)
+        for await progress in updates where progress.received > 0 { break }
+        return handle
     }
 
-    @Test func cancellingGivesATokenToGoOnWith() async throws {
+    /// Cancels a download and returns its error.
+    private func cancel(_ handle: CallHandle<Response<DownloadedFile>>) async -> NetError? {
+        handle.cancel()
+        guard case .failure(let error) = await handle.result else { return nil }
+        return error
+    }
+
+    @Test func errorOfACancelledDownloadHasAResumeToken() async throws {
         server.script("/file", Self.stalled)
-        let download = Agent().startDownload(request, to: folder.file("file"))
-        await someBytes(of: download)
-        let token = try #require(await download.cancel())
-        await #expect(throws: NetError.self) { try await download.response }
+        let error = try #require(await cancel(await started(request)))
+        let token = try #require(error.resumeToken)
+        #expect(error.code == .cancelled)
         #expect(token.partialPath == folder.file("file.part") && token.receivedBytes > 0)
-        #expect(download.resumeToken == token)
-        let kept = try JSONDecoder().decode(ResumeToken.self, from: try JSONEncoder().encode(token))
-        #expect(kept == token)
+        let decodedToken = try JSONDecoder().decode(ResumeToken.self, from: try JSONEncoder().encode(token))
+        #expect(decodedToken == token)
         server.script("/file", Self.whole)
-        let response = try await Agent().download(request, resuming: kept)
+        let response = try await Agent().download(request, resuming: decodedToken)
         #expect(response.value.resumedBytes == token.receivedBytes)
         expectPattern("file")
     }
 
-    @Test func aTokenHoldsNoCredentials() async throws {
+    @Test func resumeTokenContainsNoCredentials() async throws {
         server.script("/file", [Self.stalled, Self.whole])
         let address = server.url("/file").replacing("http://", with: "http://user:secret@")
-        let asked = Request<Bytes>(address)
-        let download = Agent().startDownload(asked, to: folder.file("file"))
-        await someBytes(of: download)
-        let token = try #require(await download.cancel())
+        let sentRequest = Request<Bytes>(address)
+        let token = try #require(await cancel(await started(sentRequest))?.resumeToken)
         #expect(token.url == server.url("/file"))
-        _ = try await Agent().download(asked, resuming: token)
+        _ = try await Agent().download(sentRequest, resuming: token)
         expectPattern("file")
     }
 
-    @Test func whatIsCancelledBeforeItBeganStillHasItsToken() async throws {
-        server.script("/file", Self.stalled)
-        let agent = Agent()
-        let begun = agent.startDownload(request, to: folder.file("file"))
-        await someBytes(of: begun)
-        let token = try #require(await begun.cancel())
-        #expect(await agent.startDownload(request, resuming: token).cancel() == token)
-    }
-
-    @Test func aCancelledTaskThrowsAndKeepsWhatIsThere() async throws {
+    @Test func cancelledTaskThrowsAndLeavesThePartialFile() async throws {
         server.script("/file", Self.stalled)
         let task = Task { try await Agent().download(request, to: folder.file("file")) }
         try await server.waitForStalled(1)
@@ -194,35 +189,50 @@ struct DownloadTests {
         #expect(!folder.names.contains("file"))
     }
 
-    @Test func eventsAndProgressEndWithTheDownload() async throws {
+    @Test func progressAndObserversFollowTheDownload() async throws {
         server.script("/file", Self.whole)
-        let download = Agent().startDownload(request, to: folder.file("file"))
-        var heads = 0
-        var last = DownloadProgress()
-        for await event in download.events {
-            switch event {
-            case .head(let head): heads += head.status == 200 ? 1 : 0
-            case .progress(let progress): last = progress
-            case .resumed: Issue.record("nothing was resumed")
-            }
+        let (progress, events) = (Collected<TransferProgress>(), Collected<Event>())
+        var sent = request
+        sent.progress = { progress.append($0) }
+        sent.observers = [EventCollector(events: events)]
+        let whole = CallProgress()
+        let download = Download(sent, to: folder.file("file"))
+        let handle = Agent().start(download, on: .here, options: .init(tracking: whole))
+        #expect(try await handle.value.value.byteCount == 20_000)
+        let last = try #require(progress.values.last)
+        #expect(last.isOver && last.received == 20_000 && last.receiveTotal == 20_000 && last.resumed == 0)
+        #expect(whole.current.isOver && whole.current.fractionCompleted == 1)
+        let heads = events.values.count { event in
+            if case .headReceived(let head) = event.change { head.status == 200 } else { false }
         }
-        #expect(heads == 1 && last.received == 20_000 && last.total == 20_000 && last.fractionCompleted == 1)
-        #expect(try await download.response.value.byteCount == 20_000)
+        #expect(heads == 1)
     }
 
-    @Test func aPausedDownloadWaitsAndGoesOn() async throws {
+    @Test func resumedDownloadReportsItsOffsetToTheObservers() async throws {
+        server.script("/file", [Self.stalled, Self.whole])
+        let token = try #require(await cancel(await started(request))?.resumeToken)
+        let (progress, events) = (Collected<TransferProgress>(), Collected<Event>())
+        var sent = request
+        sent.progress = { progress.append($0) }
+        sent.observers = [EventCollector(events: events)]
+        _ = try await Agent().download(sent, resuming: token)
+        #expect(events.values.compactMap(\.resumedOffset) == [token.receivedBytes])
+        #expect(progress.values.last?.resumed == token.receivedBytes && progress.values.last?.received == 20_000)
+    }
+
+    @Test func pausedDownloadWaitsUntilItIsResumed() async throws {
         server.script("/file", Self.stalled)
-        let download = Agent().startDownload(request, to: folder.file("file"))
+        let handle = Agent().start(Download(request, to: folder.file("file")), on: .here)
         try await server.waitForStalled(1)
-        download.pause()
-        download.setPriority(.high)
+        handle.pause()
+        handle.setPriority(.high)
         server.releaseStalled()
-        download.resume()
-        _ = try await download.response
+        handle.resume()
+        _ = try await handle.value
         expectPattern("file")
     }
 
-    @Test func aDirectoryGetsTheFileUnderAHarmlessName() async throws {
+    @Test func directoryReceivesTheFileUnderASafeName() async throws {
         let headers = Self.strong + ["Content-Disposition: attachment; filename=\"../../a\\\"b.txt\""]
         server.script("/file", Reply(headers: headers, patternLength: 20_000))
         let response = try await Agent().download(request, to: folder.path)
@@ -237,7 +247,7 @@ struct DownloadTests {
             try await Agent().download(request, to: folder.path, options: options).value.path == folder.file("file"))
     }
 
-    @Test func theAgentsDestinationWinsAndNilFallsThrough() async throws {
+    @Test func agentDestinationTakesPrecedenceUnlessItReturnsNil() async throws {
         server.script("/file", Self.whole)
         server.script("/other", Self.whole)
         var configuration = Agent.Configuration()
@@ -256,24 +266,24 @@ struct DownloadTests {
         #expect(folder.names == ["agent", "own", "x"])
     }
 
-    @Test func aTypeThatIsNotAcceptedIsNotSaved() async throws {
+    @Test func unacceptableContentTypeIsNotSaved() async throws {
         server.script("/file", Reply(headers: ["Content-Type: text/html"], body: Array("log in".utf8)))
         try folder.write(Array("old".utf8), to: "file")
-        var wanted = request
-        wanted.acceptedTypes = ["application/zip"]
-        let asked = wanted
+        var expectedRequest = request
+        expectedRequest.acceptedTypes = ["application/zip"]
+        let sentRequest = expectedRequest
         for path in [folder.file("file"), folder.file("other")] {
-            let error = await #expect(throws: NetError.self) { try await Agent().download(asked, to: path) }
+            let error = await #expect(throws: NetError.self) { try await Agent().download(sentRequest, to: path) }
             #expect(error?.code == .unacceptableType && error?.response?.headers["Content-Type"] == "text/html")
         }
         #expect(folder.names == ["file"] && folder.contents(of: "file") == Array("old".utf8))
         _ = try await fail()
         server.script("/file", Reply(headers: Self.strong, patternLength: 20_000, answersRanges: true))
-        wanted.acceptedTypes = ["application/octet-stream", "*/*"]
-        #expect(try await Agent().download(wanted, to: folder.file("file")).value.resumedBytes > 8_000)
+        expectedRequest.acceptedTypes = ["application/octet-stream", "*/*"]
+        #expect(try await Agent().download(expectedRequest, to: folder.file("file")).value.resumedBytes > 8_000)
     }
 
-    @Test func aDigestThatDoesNotFitLeavesNothing() async throws {
+    @Test func digestMismatchLeavesNoFile() async throws {
         server.script("/file", Reply(body: Array("abd".utf8)))
         var options = DownloadOptions()
         options.md5 = [0x90, 0x01, 0x50, 0x98, 0x3c, 0xd2, 0x4f, 0xb0, 0xd6, 0x96, 0x3f, 0x7d, 0x28, 0xe1, 0x7f, 0x72]
@@ -290,7 +300,7 @@ struct DownloadTests {
     }
 
     private struct Again: Interceptor {
-        func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+        func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
             do throws(NetError) {
                 return try await next(call)
             } catch {
@@ -299,7 +309,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func aSecondTryOfAnInterceptorResumes() async throws {
+    @Test func retryOfAnInterceptorResumesTheDownload() async throws {
         server.script("/file", [Self.cut, Self.whole])
         var configuration = Agent.Configuration()
         configuration.interceptors = [Again()]
@@ -308,7 +318,7 @@ struct DownloadTests {
         expectPattern("file")
     }
 
-    @Test func segmentsMakeOneFile() async throws {
+    @Test func segmentsAreJoinedIntoOneFile() async throws {
         server.script("/file", Reply(headers: Self.strong, patternLength: 1_500_000, answersRanges: true))
         var options = DownloadOptions()
         options.segments = 3
@@ -319,7 +329,7 @@ struct DownloadTests {
         #expect(response.value.byteCount == 1_500_000 && check.count == 1_500_000 && check.isPattern)
     }
 
-    @Test func theInventoryListsResumesAndPurges() async throws {
+    @Test func inventoryListsResumesAndRemovesDownloads() async throws {
         _ = try await fail()
         let agent = Agent()
         let found = try await agent.partialDownloads(in: folder.path)
@@ -334,5 +344,19 @@ struct DownloadTests {
         _ = try await fail()
         #expect(try await agent.purgePartialDownloads(in: folder.path, olderThan: nil) == 1)
         #expect(folder.names == ["file"])
+    }
+}
+
+/// Collects all events of a call.
+private struct EventCollector: Observer {
+    let events: Collected<Event>
+
+    func observe(_ event: Event) { events.append(event) }
+}
+
+extension Event {
+    /// The offset at which a download continues; `nil` for other events.
+    fileprivate var resumedOffset: Int? {
+        if case .downloadResumed(let offset, _) = change { offset } else { nil }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct EventStreamVectorTests {
     struct Row: Decodable, CustomTestStringConvertible, Sendable {
-        struct Answer: Decodable {
+        struct ChainResponse: Decodable {
             var status: UInt16
             var type: String
             var body: String
@@ -21,7 +21,7 @@ struct EventStreamVectorTests {
         }
 
         var name: String
-        var responses: [Answer]
+        var responses: [ChainResponse]
         var events: [Event]
         /// The Last-Event-ID of each request.
         var identifiers: [String?]?
@@ -42,11 +42,11 @@ struct EventStreamVectorTests {
 
     private func course(of row: Row, bytesPerChunk: Int) async throws -> Course {
         let server = try LoopbackServer()
-        let replies = row.responses.map { answer in
-            let hasBody = answer.status != 204 && answer.status != 205
+        let replies = row.responses.map { response in
+            let hasBody = response.status != 204 && response.status != 205
             return Reply(
-                status: answer.status, headers: answer.type.isEmpty ? [] : ["Content-Type: \(answer.type)"],
-                body: Array(answer.body.utf8), chunkBytes: hasBody ? bytesPerChunk : 0)
+                status: response.status, headers: response.type.isEmpty ? [] : ["Content-Type: \(response.type)"],
+                body: Array(response.body.utf8), chunkBytes: hasBody ? bytesPerChunk : 0)
         }
         server.script("/", replies + [Reply(status: 204)])
         let pauses = Collected<Duration>()
@@ -55,7 +55,7 @@ struct EventStreamVectorTests {
         options.sleep = { pauses.append($0) }
         var course = Course()
         do throws(NetError) {
-            for try await event in Agent().events(Request<Bytes>(server.url("/")), options: options) {
+            for try await event in Agent().serverSentEvents(Request<Bytes>(server.url("/")), options: options) {
                 course.events.append(.init(id: event.id, event: event.event, data: event.data))
             }
         } catch {
@@ -69,7 +69,7 @@ struct EventStreamVectorTests {
     }
 
     @Test(arguments: try vectors("event_streams.json", of: Row.self), [1, 5, 1 << 20])
-    func aStreamIsReadAsTheStandardRequires(row: Row, bytesPerChunk: Int) async throws {
+    func eventStreamIsParsedAsTheStandardRequires(row: Row, bytesPerChunk: Int) async throws {
         let course = try await course(of: row, bytesPerChunk: bytesPerChunk)
         #expect(course.events == row.events)
         #expect(course.failure == row.failure)

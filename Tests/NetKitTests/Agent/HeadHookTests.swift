@@ -15,23 +15,26 @@ struct HeadHookTests {
         server.script("/large", Reply(patternLength: 3_000_000))
     }
 
-    private func request(_ answer: HeadAnswer, at path: String = "/") -> Request<Bytes> {
+    private func request(_ answer: ResponseDisposition, at path: String = "/") -> Request<Bytes> {
         var request = Request<Bytes>(server.url(path))
-        request.transferHooks.head = { _, _ in answer }
+        request.interceptors.append(TransferHooks(head: { _, _ in answer }))
         return request
     }
 
-    @Test func allowingGoesOnAsAsked() async throws {
-        let asked = Collected<Int>()
+    @Test func allowingContinuesUnchanged() async throws {
+        let statuses = Collected<Int>()
         var request = Request<String>(server.url("/"))
-        request.transferHooks.head = { request, head in
-            asked.append(head.status)
-            return head.headers["Content-Type"] == nil || request.method != .get ? .cancel : .allow
-        }
+        request.interceptors.append(
+            TransferHooks(head: { request, head in
+                statuses.append(head.status)
+                return head.headers["Content-Type"] == nil || request.method != .get ? .cancel : .allow
+            }))
         #expect(try await Agent().send(request).value == "the body")
-        #expect(asked.values == [200])
+        #expect(statuses.values == [200])
         let file = folder.file("saved")
-        #expect(try await Agent().save(self.request(.allow), to: file).value.byteCount == 8)
+        #expect(
+            try await Agent().download(self.request(.allow), to: file, options: .init(isResumable: false)).value
+                .byteCount == 8)
         #expect(folder.contents(of: "saved") == Array("the body".utf8))
         let stream = try await Agent().stream(self.request(.allow))
         #expect(try await stream.collect(upTo: 100).text == "the body")
@@ -62,7 +65,7 @@ struct HeadHookTests {
         #expect(folder.contents(of: "streamed") == Array("the body".utf8))
     }
 
-    @Test func aDownloadThatBreaksLeavesNoFile() async throws {
+    @Test func brokenDownloadLeavesNoFile() async throws {
         server.script("/cut", Reply(patternLength: 100_000, cutAfter: 50_000, ending: .close))
         try await expectFailure(.cutShort, of: request(.download(to: folder.file("cut")), at: "/cut"))
         #expect(folder.names == [])
@@ -87,7 +90,7 @@ struct HeadHookTests {
         #expect(try await agent.send(request(.stream)).bytes.text == "the body")
     }
 
-    @Test func withoutAHookOpeningGivesABodyInMemory() async throws {
+    @Test func openingWithoutAHookReturnsABodyInMemory() async throws {
         let answer = try await Agent().open(Request<Bytes>(server.url("/")))
         guard case .bytes(let bytes) = answer.body else {
             Issue.record("the body is not in memory")
@@ -96,38 +99,39 @@ struct HeadHookTests {
         #expect(bytes.text == "the body")
     }
 
-    @Test func limitsAndExpectationsHoldForWhatIsAllowed() async throws {
+    @Test func limitsAndExpectationsApplyToAllowedResponses() async throws {
         var small = request(.allow, at: "/large")
         small.limits = Limits()
-        small.limits?.maxBodyBytes = 1_000
+        small.limits.maxBodyBytes = 1_000
         try await expectFailure(.bodyTooLarge, of: small)
         var shaped = Request<[Int]>(server.url("/"))
-        shaped.transferHooks.head = { _, _ in .allow }
+        shaped.interceptors.append(TransferHooks(head: { _, _ in .allow }))
         try await expectFailure(.unacceptableType, of: shaped)
     }
 
-    @Test func whatTheHookThrowsEndsTheCall() async throws {
+    @Test func errorThrownByTheHookEndsTheCall() async throws {
         struct Cause: Error {}
         var request = Request<Bytes>(server.url("/"))
-        request.transferHooks.head = { _, _ in throw Cause() }
+        request.interceptors.append(TransferHooks(head: { _, _ in throw Cause() }))
         let error = try await expectFailure(.stoppedByCaller, of: request)
         #expect(error.underlying is Cause && error.response?.status == 200)
     }
 
-    @Test func aRedirectThatIsFollowedIsNotAskedFor() async throws {
+    @Test func headHookIsNotCalledForFollowedRedirects() async throws {
         server.script("/a", .redirect(to: "/"))
-        let asked = Collected<Int>()
+        let statuses = Collected<Int>()
         var request = Request<Bytes>(server.url("/a"))
-        request.transferHooks.redirect = { _ in .follow }
-        request.transferHooks.head = { _, head in
-            asked.append(head.status)
-            return .allow
-        }
+        request.interceptors.append(TransferHooks(redirect: { _ in .follow }))
+        request.interceptors.append(
+            TransferHooks(head: { _, head in
+                statuses.append(head.status)
+                return .allow
+            }))
         let agent = Agent()
-        let events = agent.events
+        let events = agent.activity()
         #expect(try await agent.send(request).bytes.text == "the body")
-        #expect(asked.values == [200])
-        var decided: [HeadAnswer] = []
+        #expect(statuses.values == [200])
+        var decided: [ResponseDisposition] = []
         for await case .call(let event) in events {
             if case .headDecided(let answer) = event.change { decided.append(answer) }
             if case .stopped = event.change { break }
@@ -135,13 +139,14 @@ struct HeadHookTests {
         #expect(decided == [.allow])
     }
 
-    @Test func aHookMayTakeItsTimeAndOthersGoOn() async throws {
+    @Test func slowHookDoesNotBlockOtherRequests() async throws {
         let gate = Gate()
         var slow = Request<Bytes>(server.url("/"))
-        slow.transferHooks.head = { _, _ in
-            try await gate.opened()
-            return .allow
-        }
+        slow.interceptors.append(
+            TransferHooks(head: { _, _ in
+                try await gate.opened()
+                return .allow
+            }))
         let agent = Agent()
         let held = slow
         let waiting = Task { try await agent.send(held) }

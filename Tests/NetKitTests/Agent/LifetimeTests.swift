@@ -4,7 +4,7 @@ import Testing
 /// The engine and its connections end with the agent. When the last connection closes, the agent has been deallocated.
 @Suite(.timeLimit(.minutes(5)))
 struct LifetimeTests {
-    @Test func anAgentThatIsLetGoIsFreedAndClosesItsConnections() async throws {
+    @Test func releasedAgentIsDeallocatedAndClosesItsConnections() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("x"))
         let observer = try await useAgent(server)
@@ -22,7 +22,7 @@ struct LifetimeTests {
         return WeakAgent(agent)
     }
 
-    @Test func anAgentThatWasShutDownIsFreed() async throws {
+    @Test func agentIsDeallocatedAfterShutdown() async throws {
         func useAndShutDown(_ server: LoopbackServer) async throws -> WeakAgent {
             let agent = Agent()
             _ = try await agent.send(Request<Bytes>(server.url("/")))
@@ -35,7 +35,7 @@ struct LifetimeTests {
         try await server.waitForSilence()
     }
 
-    @Test func agentsLetGoRightAfterSendLoseNothing() async throws {
+    @Test func releasingAnAgentAfterSendLosesNoResponse() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("x"))
         let request = Request<String>(server.url("/"))
@@ -49,7 +49,7 @@ struct LifetimeTests {
         try await server.waitForSilence()
     }
 
-    @Test func whoeverSendsKeepsTheAgentUntilTheAnswer() async throws {
+    @Test func pendingRequestKeepsTheAgentAlive() async throws {
         func start(_ request: Request<String>) -> Task<String, any Error> {
             let agent = Agent()
             return Task { try await agent.send(request).value }
@@ -75,10 +75,10 @@ struct LifetimeTests {
         #expect(response.metrics.first?.status == 200)
     }
 
-    @Test func fiftyAgentsWorkAtOnce() async throws {
+    @Test func fiftyAgentsWorkConcurrently() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("x"))
-        let answered = Counter()
+        let responseCount = Counter()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
                 group.addTask {
@@ -87,7 +87,7 @@ struct LifetimeTests {
                         for _ in 0..<20 {
                             requests.addTask {
                                 if await ending(of: Request<String>(""), from: agent) == .answered {
-                                    answered.increment()
+                                    responseCount.increment()
                                 }
                             }
                         }
@@ -95,7 +95,7 @@ struct LifetimeTests {
                 }
             }
         }
-        #expect(answered.value == 1000)
+        #expect(responseCount.value == 1000)
         #expect(server.requestCount == 1000)
         try await server.waitForSilence()
     }

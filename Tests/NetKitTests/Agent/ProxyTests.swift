@@ -9,9 +9,9 @@ import Darwin
 
 /// Foundation on Linux ignores proxies that are set in code. Here an agent or a request chooses them, and nothing else.
 struct ProxyTests {
-    private static let who = Credentials.basic(user: "me", password: "canary")
+    private static let proxyCredentials = Credentials.basic(user: "me", password: "canary")
 
-    @Test func anAgentsProxyCarriesItsRequests() async throws {
+    @Test func agentProxyForwardsItsRequests() async throws {
         let proxy = try ProxyServer()
         let server = try LoopbackServer()
         server.script("/", .text("there"))
@@ -22,7 +22,7 @@ struct ProxyTests {
         #expect(server.received().requestLine == "GET / HTTP/1.1")
     }
 
-    @Test func aRequestsProxyWinsOverTheAgents() async throws {
+    @Test func requestProxyOverridesTheAgentProxy() async throws {
         let ofAgent = try ProxyServer()
         let ofRequest = try ProxyServer()
         let server = try LoopbackServer()
@@ -41,7 +41,7 @@ struct ProxyTests {
         #expect(server.requestCount == 3)
     }
 
-    @Test func aProxysCredentialsAreForTheProxyAlone() async throws {
+    @Test func proxyCredentialsAreSentOnlyToTheProxy() async throws {
         let proxy = try ProxyServer(user: "me", password: "canary")
         let server = try LoopbackServer()
         server.script("/", .text("there"))
@@ -49,7 +49,7 @@ struct ProxyTests {
         request.proxy = Proxy(proxy.url)
         #expect(try await Agent().send(request).status == 407)
         #expect(server.requestCount == 0)
-        request.proxy = Proxy(proxy.url, credentials: Self.who)
+        request.proxy = Proxy(proxy.url, credentials: Self.proxyCredentials)
         #expect(try await Agent().send(request).status == 200)
         let index = proxy.requestCount - 1
         // "me:canary" in Base64.
@@ -58,13 +58,13 @@ struct ProxyTests {
         #expect(!"\(request.proxy as Any)".contains("canary"))
     }
 
-    @Test func tlsGoesThroughATunnelThatSeesNothingOfIt() async throws {
+    @Test func tunnelProxyNeverReceivesPlaintext() async throws {
         let proxy = try ProxyServer(user: "me", password: "canary")
         let server = try LoopbackServer(.valid)
         server.script("/secret", .text("there"))
         var request = Request<String>(server.url("/secret"), headers: ["X-Key": "canary"])
         request.trust = TrustPolicy(authorityOf: server)
-        request.proxy = Proxy(proxy.url, credentials: Self.who, headers: ["X-Proxy": "canary"])
+        request.proxy = Proxy(proxy.url, credentials: Self.proxyCredentials, headers: ["X-Proxy": "canary"])
         let response = try await Agent().send(request)
         #expect(response.value == "there")
         #expect(proxy.tunnelCount == 1)
@@ -77,7 +77,7 @@ struct ProxyTests {
         #expect(server.received().values(named: "Proxy-Authorization").isEmpty)
     }
 
-    @Test func aTunnelMayCarryPlainHTTPToo() async throws {
+    @Test func tunnelCanCarryPlainHTTP() async throws {
         let proxy = try ProxyServer()
         let server = try LoopbackServer()
         server.script("/", .text("there"))
@@ -88,12 +88,12 @@ struct ProxyTests {
         #expect(proxy.received().requestLine == "CONNECT 127.0.0.1:\(server.port) HTTP/1.1")
     }
 
-    @Test func socks5CarriesARequestOfWhoeverHasThePassword() async throws {
+    @Test func socks5ForwardsARequestWithThePassword() async throws {
         let proxy = try ProxyServer(.socks5, user: "me", password: "canary")
         let server = try LoopbackServer()
         server.script("/", .text("there"))
         var request = Request<String>(server.url("/"))
-        request.proxy = Proxy(proxy.url, credentials: Self.who)
+        request.proxy = Proxy(proxy.url, credentials: Self.proxyCredentials)
         #expect(try await Agent().send(request).value == "there")
         #expect(proxy.tunnelCount == 1)
         request.proxy = Proxy(proxy.url, credentials: .basic(user: "me", password: "wrong"))
@@ -102,7 +102,7 @@ struct ProxyTests {
         #expect(server.requestCount == 1)
     }
 
-    @Test func aProxyThatIsNotThereIsTheProxysFault() async throws {
+    @Test func unreachableProxyFailsWithAProxyError() async throws {
         let port = try ReservedPort(acceptsConnections: false)
         let server = try LoopbackServer()
         var request = Request<Bytes>(server.url("/"))
@@ -121,7 +121,7 @@ struct ProxyTests {
     }
 
     /// Runs in a child process, because the environment belongs to the whole process.
-    @Test func theEnvironmentMakesNoDifferenceUnlessItIsAsked() async {
+    @Test func environmentProxyIsIgnoredByDefault() async {
         await #expect(processExitsWith: .success) {
             let proxy = try ProxyServer()
             let server = try LoopbackServer()

@@ -8,7 +8,7 @@ struct RedirectTests {
             (308, .post, "POST"),
             (301, .put, "PUT"), (303, .put, "GET"), (303, .head, "HEAD"), (301, .get, "GET"),
         ] as [(UInt16, Method, String)])
-    func theMethodChangesAsTheStatusSays(status: UInt16, method: Method, next: String) async throws {
+    func redirectStatusDeterminesTheMethod(status: UInt16, method: Method, next: String) async throws {
         let server = try LoopbackServer()
         server.script("/a", .redirect(to: "/b", status: status))
         server.script("/b", Reply())
@@ -22,20 +22,20 @@ struct RedirectTests {
         #expect(server.received(1).values(named: "Content-Type").isEmpty == !keepsBody)
     }
 
-    @Test func theLocationIsReadAtTheURLThatGaveIt() async throws {
+    @Test func locationResolvesAgainstTheRedirectingURL() async throws {
         let server = try LoopbackServer()
         server.script("/a/b/c", .redirect(to: "../d?x=1"))
         server.script("/a/d", .redirect(to: "?x=2"))
         server.script("/", Reply())
         var request = Request<Bytes>(server.url("/a/b/c"))
         request.limits = Limits()
-        request.limits?.maxRedirects = 2
+        request.limits.maxRedirects = 2
         try await expectFailure(.tooManyRedirects, of: request)
         let targets = (0..<3).map { server.received($0).requestLine.split(separator: " ")[1] }
         #expect(targets == ["/a/b/c", "/a/d?x=1", "/a/d?x=2"])
     }
 
-    @Test func aRedirectMayBeTheResponse() async throws {
+    @Test func redirectIsReturnedWhenThePolicySaysSo() async throws {
         let server = try LoopbackServer()
         server.script("/a", Reply(status: 302, body: Array("look there".utf8), location: "/b"))
         server.script("/b", Reply())
@@ -49,7 +49,7 @@ struct RedirectTests {
         #expect(server.requestCount == 1)
     }
 
-    @Test func theAgentsPolicyCountsWhereTheRequestHasNone() async throws {
+    @Test func agentPolicyAppliesWhenTheRequestHasNone() async throws {
         let server = try LoopbackServer()
         server.script("/a", .redirect(to: "/b"))
         server.script("/b", Reply())
@@ -62,7 +62,7 @@ struct RedirectTests {
         #expect(try await agent.send(request).status == 200)
     }
 
-    @Test func anotherOriginGetsNothingThatMayBeASecret() async throws {
+    @Test func otherOriginReceivesNoSecret() async throws {
         let other = try LoopbackServer()
         other.script("/", Reply())
         let server = try LoopbackServer()
@@ -80,7 +80,7 @@ struct RedirectTests {
         #expect(response.url == other.url("/"))
     }
 
-    @Test func noURLTellsCredentials() async throws {
+    @Test func urlsContainNoCredentials() async throws {
         let server = try LoopbackServer()
         server.script("/a", .redirect(to: server.url("/b", userinfo: "x:y")))
         server.script("/b", Reply())

@@ -16,7 +16,7 @@ struct SavedDownloadTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        stub.answer("*", with: .text("content"))
+        stub.register("*", with: .text("content"))
     }
 
     /// Returns the error of a download into the directory, or `nil` if it succeeds.
@@ -33,7 +33,7 @@ struct SavedDownloadTests {
         }
     }
 
-    @Test func aFileOfAnotherDigestIsNotKept() async {
+    @Test func fileWithTheWrongDigestIsNotSaved() async {
         let sha256 = await failure(to: "film.mkv") { $0.sha256 = [UInt8](repeating: 1, count: 32) }
         #expect(sha256?.code == .digestMismatch)
         #expect(await failure(to: "film.mkv") { $0.md5 = [UInt8](repeating: 1, count: 16) }?.code == .digestMismatch)
@@ -41,7 +41,7 @@ struct SavedDownloadTests {
         #expect(folder.names == [])
     }
 
-    @Test func aFileOfTheRightDigestReplacesTheOldOne() async throws {
+    @Test func fileWithTheRightDigestReplacesTheOldOne() async throws {
         try folder.write([1], to: "film.mkv")
         var options = DownloadOptions()
         options.sha256 = Array(try Digest.of(Bytes(Array("content".utf8)), .sha256))
@@ -51,16 +51,17 @@ struct SavedDownloadTests {
         #expect(folder.names == ["film.mkv"])
     }
 
-    @Test func theHeadSaysWhereItGoes() async throws {
-        let place = folder.file("other.mkv")
+    @Test func destinationIsChosenFromTheResponseHead() async throws {
+        let destinationPath = folder.file("other.mkv")
         let saved = try await Agent(transport: stub).download(
             request, to: folder.path,
-            destination: { head in head.headers["Content-Type"]?.hasPrefix("text/plain") == true ? place : nil })
-        #expect(saved.value.path == place)
+            destination: { head in head.headers["Content-Type"]?.hasPrefix("text/plain") == true ? destinationPath : nil
+            })
+        #expect(saved.value.path == destinationPath)
         #expect(folder.names == ["other.mkv"])
     }
 
-    @Test func aFileThatIsToBeKeptStays() async throws {
+    @Test func existingFileIsNotReplacedWhenItMustBeKept() async throws {
         try folder.write([1], to: "film.mkv")
         #expect(await failure(to: "film.mkv") { $0.existing = .kept }?.code == .file)
         #expect(folder.contents(of: "film.mkv") == [1])
@@ -68,13 +69,13 @@ struct SavedDownloadTests {
     }
 
     @Test(arguments: ["", "none/"])
-    func aFolderIsNoFile(name: String) async {
+    func folderIsNotReplacedByAFile(name: String) async {
         #expect(await failure(to: name)?.code == .usage)
         #expect(folder.names == [] && stub.requests.isEmpty)
     }
 
     @Test func anErrorPageIsNotSaved() async {
-        stub.answer("/film.mkv", with: .json("{}", status: 404))
+        stub.register("/film.mkv", with: .json("{}", status: 404))
         let error = await failure(to: "film.mkv")
         #expect(error?.code == .unacceptableStatus && error?.response?.bytes.count == 2)
         #expect(folder.names == [])

@@ -20,11 +20,12 @@ struct SavingTests {
     }
 
     @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 20_000_003], [0, 70_000])
-    func aBodyIsSavedAsItWas(length: UInt64, chunkBytes: Int) async throws {
+    func bodyIsSavedUnchanged(length: UInt64, chunkBytes: Int) async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(status: 201, headers: ["X: 1"], patternLength: length, chunkBytes: chunkBytes))
         let folder = try TemporaryFolder()
-        let response = try await Agent().save(Request<Bytes>(server.url("/")), to: folder.file("body"))
+        let response = try await Agent().download(
+            Request<Bytes>(server.url("/")), to: folder.file("body"), options: .init(isResumable: false))
         #expect(response.status == 201)
         #expect(response.headers["X"] == "1")
         #expect(response.value.path == folder.file("body"))
@@ -34,39 +35,41 @@ struct SavingTests {
         expectPattern(folder.contents(of: "body"), Int(length))
     }
 
-    @Test func aFileThatWasThereIsReplaced() async throws {
+    @Test func existingFileIsReplaced() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 5))
         let folder = try TemporaryFolder()
         try folder.write(Self.old, to: "body")
-        _ = try await Agent().save(Request<Bytes>(server.url("/")), to: folder.file("body"))
+        _ = try await Agent().download(
+            Request<Bytes>(server.url("/")), to: folder.file("body"), options: .init(isResumable: false))
         #expect(folder.names == ["body"])
         expectPattern(folder.contents(of: "body"), 5)
     }
 
     @Test(arguments: [false, true], [mode_t(0o600), 0o666, 0o755])
-    func whatTakesAFilesPlaceHasItsRights(isHooked: Bool, mode: mode_t) async throws {
+    func replacementFileKeepsThePermissions(isHooked: Bool, mode: mode_t) async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 5))
         let folder = try TemporaryFolder()
         try folder.write(Self.old, to: "body", mode: mode)
         var request = Request<Bytes>(server.url("/"))
         if isHooked {
-            request.transferHooks.head = { _, _ in .allow }
+            request.interceptors.append(TransferHooks(head: { _, _ in .allow }))
         }
-        _ = try await Agent().save(request, to: folder.file("body"))
+        _ = try await Agent().download(request, to: folder.file("body"), options: .init(isResumable: false))
         expectPattern(folder.contents(of: "body"), 5)
         #expect(folder.mode(of: "body") == S_IFREG | mode)
     }
 
     /// The mode is 0666 without the bits of the process's umask, as for other new files. It is never executable.
-    @Test func aNewFileHasTheModeOfAnyNewFile() async throws {
+    @Test func newFileHasTheDefaultMode() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 5))
         let folder = try TemporaryFolder()
         let descriptor = unsafe open(folder.file("other"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
         close(descriptor)
-        _ = try await Agent().save(Request<Bytes>(server.url("/")), to: folder.file("body"))
+        _ = try await Agent().download(
+            Request<Bytes>(server.url("/")), to: folder.file("body"), options: .init(isResumable: false))
         #expect(folder.mode(of: "body") == folder.mode(of: "other"))
         #expect(folder.mode(of: "body") & 0o111 == 0)
     }
@@ -82,7 +85,8 @@ struct SavingTests {
         try folder.write(Self.old, to: "kept")
         for name in ["kept", "new"] {
             let error = await #expect(throws: NetError.self) {
-                _ = try await Agent().save(Request<Bytes>(server.url("/")), to: folder.file(name))
+                _ = try await Agent().download(
+                    Request<Bytes>(server.url("/")), to: folder.file(name), options: .init(isResumable: false))
             }
             #expect(error?.code == (ending == .close ? .cutShort : .reset))
         }
@@ -101,7 +105,7 @@ struct SavingTests {
             accepting.acceptedStatuses = 0..<1000
             let request = accepting
             let error = await #expect(throws: NetError.self) {
-                _ = try await Agent().save(request, to: folder.file(name))
+                _ = try await Agent().download(request, to: folder.file(name), options: .init(isResumable: false))
             }
             #expect(error?.code == .unacceptableStatus)
             #expect(error?.nativeCode == Int(status))
@@ -121,7 +125,7 @@ struct SavingTests {
         let request = accepting
         for name in ["kept", "new"] {
             let error = await #expect(throws: NetError.self) {
-                _ = try await Agent().save(request, to: folder.file(name))
+                _ = try await Agent().download(request, to: folder.file(name), options: .init(isResumable: false))
             }
             #expect(error?.code == .unacceptableType)
         }
@@ -134,12 +138,13 @@ struct SavingTests {
         server.script("/", Reply(status: 302, body: Array("elsewhere".utf8), location: "/there"))
         server.script("/there", Reply(patternLength: 100))
         let folder = try TemporaryFolder()
-        let response = try await Agent().save(Request<Bytes>(server.url("/")), to: folder.file("body"))
+        let response = try await Agent().download(
+            Request<Bytes>(server.url("/")), to: folder.file("body"), options: .init(isResumable: false))
         #expect(response.value.byteCount == 100)
         expectPattern(folder.contents(of: "body"), 100)
     }
 
-    @Test func cancellingLeavesNothing() async throws {
+    @Test func cancellingLeavesNoFile() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 1_000_000, cutAfter: 500_000, ending: .stall))
         let folder = try TemporaryFolder()
@@ -147,7 +152,8 @@ struct SavingTests {
         let agent = Agent()
         let task = Task {
             await failureCode { () throws(NetError) in
-                _ = try await agent.save(Request<Bytes>(server.url("/")), to: folder.file("kept"))
+                _ = try await agent.download(
+                    Request<Bytes>(server.url("/")), to: folder.file("kept"), options: .init(isResumable: false))
             }
         }
         try await server.waitForStalled(1)
@@ -159,21 +165,22 @@ struct SavingTests {
         try await server.waitForSilence()
     }
 
-    @Test func whereNothingCanBeWrittenNothingIsAsked() async throws {
+    @Test func unwritableDestinationSendsNoRequest() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 100))
         let folder = try TemporaryFolder()
         try folder.write(Self.old, to: "file")
         for path in [folder.file("missing/body"), folder.file("file/body"), folder.path, "/proc/nk-body"] {
             let error = await #expect(throws: NetError.self) {
-                _ = try await Agent().save(Request<Bytes>(server.url("/")), to: path)
+                _ = try await Agent().download(
+                    Request<Bytes>(server.url("/")), to: path, options: .init(isResumable: false))
             }
             #expect(error?.code == .file)
             #expect(error?.message.contains(path) == true)
         }
         #expect(server.requestCount == 0)
         let error = await #expect(throws: NetError.self) {
-            _ = try await Agent().save(Request<Bytes>(server.url("/")), to: "")
+            _ = try await Agent().download(Request<Bytes>(server.url("/")), to: "", options: .init(isResumable: false))
         }
         #expect(error?.code == .usage)
         #expect(folder.names == ["file"])
@@ -185,42 +192,42 @@ struct SavingTests {
         let folder = try TemporaryFolder()
         var limited = Request<Bytes>(server.url("/"))
         limited.limits = .streaming
-        limited.limits?.maxBodyBytes = 1_000_000
+        limited.limits.maxBodyBytes = 1_000_000
         let request = limited
         let error = await #expect(throws: NetError.self) {
-            _ = try await Agent().save(request, to: folder.file("body"))
+            _ = try await Agent().download(request, to: folder.file("body"), options: .init(isResumable: false))
         }
         #expect(error?.code == .bodyTooLarge)
         #expect(folder.names.isEmpty)
     }
 
-    @Test func progressIsToldToTheEnd() async throws {
+    @Test func progressIsReportedUntilTheEnd() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 3_000_000))
         let folder = try TemporaryFolder()
-        let told = Collected<TransferProgress>()
+        let reportedProgress = Collected<TransferProgress>()
         var request = Request<Bytes>(server.url("/"))
-        request.progress = { told.append($0) }
-        _ = try await Agent().save(request, to: folder.file("body"))
-        let last = try #require(told.values.last { !$0.isOver })
+        request.progress = { reportedProgress.append($0) }
+        _ = try await Agent().download(request, to: folder.file("body"), options: .init(isResumable: false))
+        let last = try #require(reportedProgress.values.last { !$0.isOver })
         #expect(last.received == 3_000_000 && last.receiveTotal == 3_000_000)
         #expect(last.timeLeft == .zero)
-        #expect(told.values.filter(\.isOver).count == 1 && told.values.last?.isOver == true)
+        #expect(reportedProgress.values.filter(\.isOver).count == 1 && reportedProgress.values.last?.isOver == true)
     }
 
-    @Test func anUploadAndASaveMayBeOneTransfer() async throws {
+    @Test func oneTransferCanUploadAndSave() async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
         let folder = try TemporaryFolder()
         try folder.write(pattern(1_000_000), to: "from")
         let request = Request<Bytes>(server.url("/"), method: .put, body: .file(folder.file("from")))
-        let response = try await Agent().save(request, to: folder.file("to"))
+        let response = try await Agent().download(request, to: folder.file("to"), options: .init(isResumable: false))
         #expect(response.value.byteCount == 1_000_000)
         expectPattern(folder.contents(of: "to"), 1_000_000)
     }
 
     /// Two calls save to each name. The file is one of the two bodies, complete.
-    @Test func manyFilesAreSavedAtOnce() async throws {
+    @Test func manyFilesAreSavedConcurrently() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 500_000))
         let folder = try TemporaryFolder()
@@ -228,7 +235,9 @@ struct SavingTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<20 {
                 group.addTask {
-                    _ = try await agent.save(Request<Bytes>(server.url("/")), to: folder.file("\(index % 10)"))
+                    _ = try await agent.download(
+                        Request<Bytes>(server.url("/")), to: folder.file("\(index % 10)"),
+                        options: .init(isResumable: false))
                 }
             }
             try await group.waitForAll()

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 struct SendingTests {
-    @Test func theAgentsFieldsFillWhatTheRequestLeavesOut() async throws {
+    @Test func agentFieldsFillInWhatTheRequestOmits() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
         let agent = Agent(.init(headers: ["X-Agent": "1", "X-Both": "agent", "x-both": "agent too"]))
@@ -16,7 +16,7 @@ struct SendingTests {
         #expect(names.filter { $0.lowercased().hasPrefix("x-") } == ["x-BOTH", "X-Own", "x-own", "X-Agent"])
     }
 
-    @Test func theBareRequestSaysWhoAsksAndNothingElse() async throws {
+    @Test func bareRequestSendsOnlyHostAndUserAgent() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
         var request = Request<Bytes>(server.url("/?a=1&b=%20#fragment"))
@@ -29,7 +29,7 @@ struct SendingTests {
         #expect(received.body.isEmpty)
     }
 
-    @Test func aValueMayBeEmptyOrHoldAnyByteButLineEnds() async throws {
+    @Test func fieldValueCanBeEmptyOrContainAnyByteExceptLineEndings() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
         let headers: Headers = ["X-Empty": "", "X-Wide": "é\u{1}\"; ,中", "Accept": "a/b", "User-Agent": "me"]
@@ -40,7 +40,7 @@ struct SendingTests {
         }
     }
 
-    @Test func codingsAreAskedForUnlessRefused() async throws {
+    @Test func contentCodingsAreRequestedByDefault() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
         var request = Request<Bytes>(server.url("/"))
@@ -51,7 +51,7 @@ struct SendingTests {
         #expect(server.received(1).values(named: "Accept-Encoding").isEmpty)
     }
 
-    @Test func aCodingIsUndoneOnlyWhenAccepted() async throws {
+    @Test func bodyIsDecodedOnlyWhenCodingsAreAccepted() async throws {
         // "hi" as a gzip file with a stored block.
         let packed: [UInt8] = [
             0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 0, 0xFD, 0xFF, 0x68, 0x69, 0xAC, 0x2A, 0x93, 0xD8, 2, 0, 0, 0,
@@ -67,7 +67,7 @@ struct SendingTests {
         #expect(try await Agent().send(request).bytes == Bytes(packed))
     }
 
-    @Test func anOverrideConnectsElsewhereAndKeepsTheName() async throws {
+    @Test func connectOverrideKeepsTheHostName() async throws {
         let server = try LoopbackServer(.wrongName)
         server.script("/", .text("there"))
         var request = Request<String>("https://other.example/")
@@ -84,7 +84,7 @@ struct SendingTests {
         #expect(server.received().values(named: "Host") == ["other.example"])
     }
 
-    @Test func anOverrideMayNameThePortAlone() async throws {
+    @Test func connectOverrideCanChangeOnlyThePort() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
         var request = Request<Bytes>("http://127.0.0.1/")
@@ -94,7 +94,7 @@ struct SendingTests {
         #expect(try await Agent().send(request).status == 200)
     }
 
-    @Test func theRequestsTrustWinsOverTheAgents() async throws {
+    @Test func requestTrustOverridesAgentTrust() async throws {
         let server = try LoopbackServer(.valid)
         server.script("/", Reply())
         var request = Request<Bytes>(server.url("/"))
@@ -104,7 +104,7 @@ struct SendingTests {
         #expect(await ending(of: request, from: Agent()) == .answered)
     }
 
-    @Test func userinfoBecomesAuthorizationAndLeavesTheURL() async throws {
+    @Test func userinfoIsMovedFromTheURLToAuthorization() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
         let response = try await Agent().send(Request<Bytes>(server.url("/", userinfo: "user:p%40ss")))
@@ -114,7 +114,7 @@ struct SendingTests {
         #expect(response.source == .network)
     }
 
-    @Test func theServerIsAskedBeforeABodyAndNotWithoutOne() async throws {
+    @Test func expectContinueIsSentOnlyWithABody() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
         let agent = Agent()
@@ -135,7 +135,7 @@ struct SendingTests {
         #expect(server.connectionCount == 2)
     }
 
-    @Test func noMoreConnectionsAreOpenedThanAHostMayHave() async throws {
+    @Test func connectionsPerHostAreLimited() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply.text("x"))
         var configuration = Agent.Configuration()

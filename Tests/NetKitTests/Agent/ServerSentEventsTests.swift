@@ -13,7 +13,7 @@ struct ServerSentEventsTests {
         options.maxEventBytes = maxBytes
         options.sleep = { _ in }
         var events: [ServerSentEvent] = []
-        for try await event in agent.events(Request<Bytes>("http://h/"), options: options) {
+        for try await event in agent.serverSentEvents(Request<Bytes>("http://h/"), options: options) {
             events.append(event)
         }
         return events
@@ -22,7 +22,7 @@ struct ServerSentEventsTests {
     /// A transport that responds to the first request with an event stream and to the others with 204.
     private struct OneStream: Transport {
         let chunks: [[UInt8]]
-        let asked = Counter()
+        let connections = Counter()
 
         init(_ chunks: [[UInt8]]) {
             self.chunks = chunks
@@ -33,7 +33,9 @@ struct ServerSentEventsTests {
         }
 
         func stream(_ request: Request<Bytes>) async throws(NetError) -> ResponseStream {
-            guard asked.increment() == 1 else { return ResponseStream(status: 204, chunks: Pieces([] as [Bytes])) }
+            guard connections.increment() == 1 else {
+                return ResponseStream(status: 204, chunks: Pieces([] as [Bytes]))
+            }
             return ResponseStream(
                 status: 200, headers: ["Content-Type": "text/event-stream"],
                 chunks: Pieces(chunks.map { Bytes($0) }))
@@ -79,7 +81,7 @@ struct ServerSentEventsTests {
             ("data: a", []),
             ("data: é日\nevent: ü\n\n", [.init(event: "ü", data: "é日")]),
         ] as [(String, [ServerSentEvent])])
-    func everySplitGivesTheSameEvents(text: String, expected: [ServerSentEvent]) async throws {
+    func eventsDoNotDependOnChunkBoundaries(text: String, expected: [ServerSentEvent]) async throws {
         let bytes = Array(text.utf8)
         #expect(try await events([bytes]) == expected)
         #expect(try await events(bytes.map { [$0] }) == expected)
@@ -88,7 +90,7 @@ struct ServerSentEventsTests {
         }
     }
 
-    @Test func anEventOfTheMaximalSizeIsAnEvent() async throws {
+    @Test func eventOfTheMaximumSizeIsDelivered() async throws {
         let fits = Array("data: 123456789\n\n".utf8)
         #expect(try await events([fits], maxBytes: 15) == [.init(data: "123456789")])
         let lines = Array("data: 12345\ndata: 6789\n\n".utf8)
@@ -99,14 +101,14 @@ struct ServerSentEventsTests {
         }
     }
 
-    @Test func theRequestAsksForAnEventStream() async throws {
+    @Test func requestAcceptsAnEventStream() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(status: 204))
         let agent = Agent(.init(headers: ["Accept": "application/json"]))
-        for try await _ in agent.events(Request<Bytes>(server.url("/"))) {}
+        for try await _ in agent.serverSentEvents(Request<Bytes>(server.url("/"))) {}
         var request = Request<Bytes>(server.url("/"))
         request.headers = ["Accept": "text/plain", "Cache-Control": "max-age=0"]
-        for try await _ in agent.events(request) {}
+        for try await _ in agent.serverSentEvents(request) {}
         #expect(server.received(0).values(named: "Accept") == ["text/event-stream"])
         #expect(server.received(0).values(named: "Cache-Control") == ["no-cache"])
         #expect(server.received(0).values(named: "Last-Event-ID").isEmpty)
@@ -114,7 +116,7 @@ struct ServerSentEventsTests {
         #expect(server.received(1).values(named: "Cache-Control") == ["max-age=0"])
     }
 
-    @Test func aLostConnectionIsMadeAgainFromTheLastEvent() async throws {
+    @Test func lostConnectionResumesFromTheLastEvent() async throws {
         let server = try LoopbackServer()
         let first = Reply(headers: [Self.type], body: Array("id: 7\nretry: 2000\ndata: a\n\nid: 8\ndata: lost".utf8))
         var cut = Reply(headers: [Self.type], body: Array("data: b\n\n: and so on".utf8))
@@ -126,7 +128,7 @@ struct ServerSentEventsTests {
         var options = ServerSentEvents.Options()
         options.sleep = { pauses.append($0) }
         var data: [String] = []
-        for try await event in Agent().events(Request<Bytes>(server.url("/")), options: options) {
+        for try await event in Agent().serverSentEvents(Request<Bytes>(server.url("/")), options: options) {
             data.append(event.data)
         }
         #expect(data.first == "a" && data.last == "c")
@@ -134,7 +136,7 @@ struct ServerSentEventsTests {
         #expect((0..<4).map { server.received($0).values(named: "Last-Event-ID") } == [[], ["7"], ["7"], ["9"]])
     }
 
-    @Test func aServerThatIsNotThereIsAskedAgain() async throws {
+    @Test func unreachableServerIsRetried() async throws {
         let port = try ReservedPort(acceptsConnections: false)
         let pauses = Collected<Duration>()
         var options = ServerSentEvents.Options()
@@ -145,13 +147,13 @@ struct ServerSentEventsTests {
                 throw CancellationError()
             }
         }
-        let events = Agent().events(Request<Bytes>("http://127.0.0.1:\(port.number)/"), options: options)
+        let events = Agent().serverSentEvents(Request<Bytes>("http://127.0.0.1:\(port.number)/"), options: options)
         let error = await #expect(throws: NetError.self) { for try await _ in events {} }
         #expect(error?.code == .cancelled)
         #expect(pauses.values == [.seconds(5), .seconds(5), .seconds(5)])
     }
 
-    @Test func anotherStatusOrTypeEndsItForGood() async throws {
+    @Test func otherStatusOrContentTypeEndsTheStreamPermanently() async throws {
         let server = try LoopbackServer()
         server.script("/500", Reply(status: 500, headers: [Self.type]))
         server.script("/json", .json("{}"))
@@ -160,7 +162,7 @@ struct ServerSentEventsTests {
             Reply(headers: ["Content-Type: Text/Event-Stream ; charset=utf-8"], body: Array("data: 1\n\n".utf8)))
         let agent = Agent()
         for (path, code) in [("/500", NetError.Code.unacceptableStatus), ("/json", .badResponse)] {
-            var iterator = agent.events(Request<Bytes>(server.url(path))).makeAsyncIterator()
+            var iterator = agent.serverSentEvents(Request<Bytes>(server.url(path))).makeAsyncIterator()
             do {
                 _ = try await iterator.next()
                 Issue.record("no error")
@@ -169,21 +171,21 @@ struct ServerSentEventsTests {
             }
             #expect(try await iterator.next() == nil)
         }
-        var iterator = agent.events(Request<Bytes>(server.url("/type"))).makeAsyncIterator()
+        var iterator = agent.serverSentEvents(Request<Bytes>(server.url("/type"))).makeAsyncIterator()
         #expect(try await iterator.next()?.data == "1")
         let error = await #expect(throws: NetError.self) {
-            for try await _ in agent.events(Request<Bytes>("http://a b/")) {}
+            for try await _ in agent.serverSentEvents(Request<Bytes>("http://a b/")) {}
         }
         #expect(error?.code == .badURL)
     }
 
-    @Test func cancellingTheTaskEndsItWhileItWaits() async throws {
+    @Test func cancellingTheTaskEndsAWaitingStream() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(headers: [Self.type], patternLength: 1000, cutAfter: 200, ending: .stall))
         let agent = Agent()
         let task = Task { () -> NetError.Code? in
             do throws(NetError) {
-                for try await _ in agent.events(Request<Bytes>(server.url("/"))) {}
+                for try await _ in agent.serverSentEvents(Request<Bytes>(server.url("/"))) {}
                 return nil
             } catch {
                 return error.code
@@ -195,7 +197,7 @@ struct ServerSentEventsTests {
         try await server.waitForSilence()
     }
 
-    @Test func cancellingTheTaskEndsItBetweenConnections() async throws {
+    @Test func cancellingTheTaskEndsTheStreamBetweenConnections() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(headers: [Self.type]))
         let agent = Agent()
@@ -207,7 +209,7 @@ struct ServerSentEventsTests {
         }
         let task = Task { [options] () -> NetError.Code? in
             do throws(NetError) {
-                for try await _ in agent.events(Request<Bytes>(server.url("/")), options: options) {}
+                for try await _ in agent.serverSentEvents(Request<Bytes>(server.url("/")), options: options) {}
                 return nil
             } catch {
                 return error.code
@@ -224,7 +226,7 @@ struct ServerSentEventsTests {
         server.script(
             "/", Reply(headers: [Self.type, "Content-Length: 1000"], body: Array(text.utf8), ending: .stall))
         let agent = Agent()
-        for try await event in agent.events(Request<Bytes>(server.url("/"))) {
+        for try await event in agent.serverSentEvents(Request<Bytes>(server.url("/"))) {
             #expect(event.data == "1")
             break
         }

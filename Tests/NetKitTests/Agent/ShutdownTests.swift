@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ShutdownTests {
-    @Test func shutdownWaitsForWhatIsUnderWay() async throws {
+    @Test func shutdownWaitsForRequestsInFlight() async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
         server.script("/quick", Reply())
@@ -43,14 +43,14 @@ struct ShutdownTests {
         try await server.waitForSilence()
     }
 
-    @Test func shutdownMayComeTwiceAndOnAnUnusedAgent() async {
+    @Test func shutdownCanBeCalledTwiceAndOnAnUnusedAgent() async {
         let agent = Agent()
         await agent.shutdown()
         await agent.shutdown()
         #expect(await ending(of: Request<Bytes>("http://127.0.0.1/"), from: agent) == .failed(.closed))
     }
 
-    @Test func shutdownMayComeFromEverywhereAtOnce() async throws {
+    @Test func shutdownCanBeCalledConcurrently() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("x"))
         for _ in 0..<20 {
@@ -74,7 +74,7 @@ struct ShutdownTests {
         try await server.waitForSilence()
     }
 
-    @Test func anAgentWhoseEngineCannotStartShutsDownAtOnce() async {
+    @Test func agentWithoutAnEngineShutsDownImmediately() async {
         var configuration = Agent.Configuration()
         configuration.trust = TrustPolicy(roots: .pem([]))
         let agent = Agent(configuration)

@@ -18,7 +18,9 @@ struct TransferHooksTests {
         _ path: String, on server: LoopbackServer, _ change: (inout TransferHooks) -> Void
     ) -> Request<Bytes> {
         var request = Request<Bytes>(server.url(path))
-        change(&request.transferHooks)
+        var hooks = TransferHooks()
+        change(&hooks)
+        request.interceptors.append(hooks)
         return request
     }
 
@@ -40,10 +42,10 @@ struct TransferHooksTests {
         #expect(steps.values.map(\.count) == [0, 1])
         #expect(steps.values.map(\.next.url) == [server.url("/b"), server.url("/c")])
         #expect(steps.values.map(\.request.url) == [server.url("/a"), server.url("/b")])
-        steps.removeAll()  // breaks the cycle: the requests have the hook, which has the steps
+        steps.removeAll()  // breaks the cycle: each step holds a request, whose hook holds `steps`
     }
 
-    @Test func aHookMayDeliverTheRedirect() async throws {
+    @Test func hookCanReturnTheRedirect() async throws {
         let server = try server()
         let request = hooked("/a", on: server) { $0.redirect = { _ in .deliver } }
         let response = try await Agent().send(request)
@@ -51,20 +53,20 @@ struct TransferHooksTests {
         #expect(server.requestCount == 1)
     }
 
-    @Test func aLocationThatIsNoURLIsTheServersFault() async throws {
+    @Test func invalidLocationFailsWithAServerError() async throws {
         let server = try LoopbackServer()
         server.script("/a", Reply(status: 302, headers: ["Location: http://127.0.0.1:99999/"]))
         for hooks in [false, true] {
             var request = Request<Bytes>(server.url("/a"))
             if hooks {
-                request.transferHooks.redirect = { _ in .follow }
+                request.interceptors.append(TransferHooks(redirect: { _ in .follow }))
             }
             let error = try await expectFailure(.badRedirect, of: request)
             #expect(error.response?.status == 302)
         }
     }
 
-    @Test func aLocationsDotSegmentsStayWhenTheyAreMeant() async throws {
+    @Test func dotSegmentsOfALocationAreKeptWhenConfigured() async throws {
         let server = try LoopbackServer()
         server.script("/a", .redirect(to: "/x/../b"))
         server.script("/x/../b", .redirect(to: "/y/./c", status: 307))
@@ -78,18 +80,18 @@ struct TransferHooksTests {
             }
             request.keepsDotSegments = true
             let agent = Agent(configured: { $0.baseURL = server.url("/") })
-            let events = agent.events
+            let events = agent.activity()
             #expect(try await agent.send(request).bytes.text == "there")
-            var places: [String] = []
+            var locations: [String] = []
             for await case .call(let call) in events {
-                if case .redirected(_, let place) = call.change { places.append(place) }
+                if case .redirected(_, let location) = call.change { locations.append(location) }
                 if case .stopped = call.change { break }
             }
-            #expect(places == [server.url("/x/../b"), server.url("/y/./c")])
+            #expect(locations == [server.url("/x/../b"), server.url("/y/./c")])
         }
     }
 
-    @Test func aHookMaySendAnotherRequest() async throws {
+    @Test func hookCanSendAnotherRequest() async throws {
         let server = try server()
         let request = hooked("/a", on: server) { hooks in
             hooks.redirect = { step in
@@ -104,7 +106,7 @@ struct TransferHooksTests {
         #expect(server.received(1).values(named: "X-Sent") == ["by a hook"])
     }
 
-    @Test func aHookMayFailTheCall() async throws {
+    @Test func hookCanFailTheCall() async throws {
         let server = try server()
         let request = hooked("/a", on: server) { $0.redirect = { _ in .fail(Cause()) } }
         let error = try await expectFailure(.redirectRefused, of: request)
@@ -116,15 +118,15 @@ struct TransferHooksTests {
         #expect(server.requestCount == 3)
     }
 
-    @Test func theRequestsHookComesBeforeTheAgents() async throws {
+    @Test func requestHookOverridesTheAgentHook() async throws {
         let server = try server()
-        let agent = Agent(configured: { $0.transferHooks.redirect = { _ in .deliver } })
+        let agent = Agent(configured: { $0.interceptors.append(TransferHooks(redirect: { _ in .deliver })) })
         #expect(try await agent.send(Request<Bytes>(server.url("/a"))).status == 302)
         let own = hooked("/a", on: server) { $0.redirect = { _ in .follow } }
         #expect(try await agent.send(own).status == 200)
     }
 
-    @Test func aStreamsRedirectsAreAskedForToo() async throws {
+    @Test func redirectHookIsCalledForStreams() async throws {
         let server = try server()
         let count = Counter()
         let request = hooked("/a", on: server) { hooks in
@@ -140,18 +142,18 @@ struct TransferHooksTests {
         #expect(count.value == 2)
     }
 
-    @Test func savesAndDownloadsAreRedirectedByTheHook() async throws {
+    @Test func redirectHookIsCalledForSavesAndDownloads() async throws {
         let server = try server()
         let folder = try TemporaryFolder()
         let request = hooked("/a", on: server) { $0.redirect = { _ in .follow } }
-        _ = try await Agent().save(request, to: folder.file("saved"))
+        _ = try await Agent().download(request, to: folder.file("saved"), options: .init(isResumable: false))
         let response = try await Agent().download(request, to: folder.file("downloaded"))
         #expect(response.status == 200)
         #expect(folder.contents(of: "saved") == Array("there".utf8))
         #expect(folder.contents(of: "downloaded") == Array("there".utf8))
     }
 
-    @Test func theRulesOfRedirectsHoldWithAHook() async throws {
+    @Test func redirectRulesApplyWithAHook() async throws {
         let server = try LoopbackServer()
         let other = try LoopbackServer()
         other.script("/", .text("other"))
@@ -175,24 +177,25 @@ struct TransferHooksTests {
 
     // MARK: Single-use bodies
 
-    @Test func aBodyThatIsReadOnceIsMadeAnewForARedirect() async throws {
+    @Test func singleUseBodyIsRecreatedForARedirect() async throws {
         let server = try LoopbackServer()
         server.script("/a", .redirect(to: "/b", status: 307))
         server.script("/b", .text("there"))
         var request = Request<Bytes>(server.url("/a"), method: .post)
         request.body = .once(length: 4, Pieces([[1, 2], [3, 4]] as [[UInt8]]))
         try await expectFailure(.notRewindable, of: request)
-        let asked = Collected<Int>()
+        let hookCalls = Collected<Int>()
         request.body = .once(length: 4, Pieces([[1, 2], [3, 4]] as [[UInt8]]))
-        request.transferHooks.newBody = { _, number in
-            asked.append(number)
-            return Body([1, 2, 3, 4])
-        }
+        request.interceptors.append(
+            TransferHooks(newBody: { _, number in
+                hookCalls.append(number)
+                return Body([1, 2, 3, 4])
+            }))
         server.forgetRequests()
         let agent = Agent()
-        let events = agent.events
+        let events = agent.activity()
         #expect(try await agent.send(request).status == 200)
-        #expect(asked.values == [2])
+        #expect(hookCalls.values == [2])
         #expect(server.received(1).body == [1, 2, 3, 4])
         var renewed: [Int] = []
         for await case .call(let event) in events {
@@ -202,89 +205,90 @@ struct TransferHooksTests {
         #expect(renewed == [2])
     }
 
-    @Test func aRetryAsksForTheBodyAnew() async throws {
+    @Test func retryRecreatesTheBody() async throws {
         let stub = StubTransport()
-        stub.answer("/", with: .status(503), .text("x"))
+        stub.register("/", with: .status(503), .text("x"))
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.interceptors = [Retry(time: StubTime().source)]
-        configuration.transferHooks.newBody = { _, _ in Body.stream { Pieces([[7]] as [[UInt8]]) } }
+        configuration.interceptors.append(
+            TransferHooks(newBody: { _, _ in Body.stream { Pieces([[7]] as [[UInt8]]) } }))
         var request = Request<Bytes>("/", method: .put)
         request.body = .once(Pieces([[7]] as [[UInt8]]))
         _ = try await Agent(configuration, transport: stub).send(request)
         #expect(stub.requests.map { Array($0.body) } == [[7], [7]])
     }
 
-    @Test func aHookThatHasNoBodyEndsTheCall() async throws {
+    @Test func failingBodyHookEndsTheCall() async throws {
         let server = try LoopbackServer()
         server.script("/a", .redirect(to: "/b", status: 307))
         var request = Request<Bytes>(server.url("/a"), method: .post)
         request.body = .once(length: 1, Pieces([[1]] as [[UInt8]]))
-        request.transferHooks.newBody = { _, _ in throw Cause() }
+        request.interceptors.append(TransferHooks(newBody: { _, _ in throw Cause() }))
         #expect(try await expectFailure(.bodySource, of: request).underlying is Cause)
     }
 
     // MARK: Metrics
 
-    private struct EndNoter: Observer {
-        let told: Collected<String>
+    private struct EndRecorder: Observer {
+        let reported: Collected<String>
 
         func observe(_ event: Event) {
             switch event.change {
-            case .metricsCollected: told.append("collected")
-            case .stopping: told.append("stopping")
-            case .stopped: told.append("stopped")
+            case .metricsCollected: reported.append("collected")
+            case .stopping: reported.append("stopping")
+            case .stopped: reported.append("stopped")
             default: break
             }
         }
     }
 
-    @Test func metricsAreToldWhenACallIsOver() async throws {
+    @Test func metricsAreReportedWhenACallEnds() async throws {
         let server = try server()
-        let told = Collected<Metrics>()
-        let request = hooked("/a", on: server) { $0.metrics = { _, metrics in told.append(metrics) } }
+        let reported = Collected<Metrics>()
+        let request = hooked("/a", on: server) { $0.metrics = { _, metrics in reported.append(metrics) } }
         _ = try await Agent().send(request)
-        #expect(told.values.map { $0.map(\.status) } == [[302, 307, 200]])
+        #expect(reported.values.map { $0.map(\.status) } == [[302, 307, 200]])
     }
 
-    @Test func metricsAreToldBeforeTheEndHoweverLongTheHookTakes() async throws {
+    @Test func metricsHookFinishesBeforeTheCallEnds() async throws {
         let server = try server()
-        let told = Collected<String>()
+        let reported = Collected<String>()
         var request = hooked("/c", on: server) { hooks in
             hooks.metrics = { request, metrics in
                 for _ in 0..<100 {
                     await Task.yield()
                 }
-                told.append("\(request.method) \(metrics.count)")
+                reported.append("\(request.method) \(metrics.count)")
             }
         }
-        request.observers = [EndNoter(told: told)]
+        request.observers = [EndRecorder(reported: reported)]
         _ = try await Agent().send(request)
-        #expect(told.values == ["collected", "GET 1", "stopping", "stopped"])
-        told.removeAll()
+        #expect(reported.values == ["collected", "GET 1", "stopping", "stopped"])
+        reported.removeAll()
         for try await _ in try await Agent().stream(request) {}
-        #expect(told.values == ["collected", "GET 1", "stopping", "stopped"])
-        told.removeAll()
+        #expect(reported.values == ["collected", "GET 1", "stopping", "stopped"])
+        reported.removeAll()
         var failing = request.decoded(by: .nothing)
         failing.acceptedStatuses = 400..<500
         _ = try? await Agent().send(failing)
-        #expect(told.values == ["collected", "GET 1", "stopping", "stopped"])
+        #expect(reported.values == ["collected", "GET 1", "stopping", "stopped"])
     }
 
-    @Test func aHookMaySendByTheSameAgent() async throws {
+    @Test func hookCanSendRequestsWithTheSameAgent() async throws {
         let server = try server()
         let agent = Agent()
-        let told = Collected<Int>()
+        let reported = Collected<Int>()
         let url = server.url("/c")
         let request = hooked("/c", on: server) { hooks in
             hooks.metrics = { [weak agent] _, _ in
-                told.append((try? await agent?.send(Request<Bytes>(url)).status) ?? 0)
+                reported.append((try? await agent?.send(Request<Bytes>(url)).status) ?? 0)
             }
         }
         _ = try await agent.send(request)
-        #expect(told.values == [200] && server.requestCount == 2)
+        #expect(reported.values == [200] && server.requestCount == 2)
     }
 
-    @Test func aStreamThatIsLetGoTellsItsMetricsToo() async throws {
+    @Test func releasedStreamReportsItsMetrics() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 3_000_000))
         let gate = Gate()

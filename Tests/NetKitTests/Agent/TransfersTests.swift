@@ -32,7 +32,7 @@ struct TransfersTests {
         (0..<server.requestCount).map { String(server.received($0).requestLine.split(separator: " ")[1]) }
     }
 
-    @Test func theWaitingGoByPriorityAndThenInOrder() async throws {
+    @Test func queuedTransfersStartByPriorityThenInOrder() async throws {
         let server = try LoopbackServer()
         server.script("*", Reply())
         let (agent, holder) = try await Self.busy(server)
@@ -49,7 +49,7 @@ struct TransfersTests {
         #expect(Self.targets(server) == ["/hold", "/high1", "/high2", "/normal1", "/normal2", "/low"])
     }
 
-    @Test func aPriorityMayChangeWhileItWaits() async throws {
+    @Test func priorityOfAQueuedTransferCanChange() async throws {
         let server = try LoopbackServer()
         server.script("*", Reply())
         let (agent, holder) = try await Self.busy(server)
@@ -93,7 +93,7 @@ struct TransfersTests {
         #expect(agent.transfers().isEmpty)
     }
 
-    @Test func whatRunsAndWhatWaitsIsListed() async throws {
+    @Test func runningAndQueuedTransfersAreListed() async throws {
         let server = try LoopbackServer()
         let (agent, holder) = try await Self.busy(server)
         var request = Request<Bytes>("\(server.url("/next", userinfo: "user:canary"))?q=1")
@@ -113,7 +113,7 @@ struct TransfersTests {
         #expect(agent.transfers().isEmpty)
     }
 
-    @Test func whatIsCancelledWhileItWaitsPutsNoByteOnTheWire() async throws {
+    @Test func transferCancelledInTheQueueSendsNothing() async throws {
         let server = try LoopbackServer()
         let other = try LoopbackServer(host: "127.0.0.2")
         let (agent, holder) = try await Self.busy(server)
@@ -137,7 +137,7 @@ struct TransfersTests {
         #expect(server.requestCount == 1)
     }
 
-    @Test func noMoreMayWaitThanIsSaid() async throws {
+    @Test func queueLengthIsLimited() async throws {
         let server = try LoopbackServer()
         server.script("*", Reply())
         server.script("/hold", .stalled)

@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -7,7 +8,7 @@ struct TrustedOriginsTests {
     private let stub = StubTransport { _ in .text("x") }
     private static let agentSecrets = (1...5).map { "agentsecret\($0)" }
     private static let serviceSecrets = (1...6).map { "servicesecret\($0)" }
-    private static let elsewhere = [
+    private static let otherOriginURLs = [
         "//other/x", "http://other/x", "HTTP://OTHER", "https://home/x", "http://home:81/x", "http://home.other/x",
         "http://home@other/x", "http://home%2eother/x", "http://xhome/x", "//other:80/?q", "//home:8/x#f",
     ]
@@ -60,12 +61,12 @@ struct TrustedOriginsTests {
     }
 
     /// Returns the secrets that the last request carries.
-    private func shown(_ asked: StubRequest?) -> [String] {
-        let all = (asked?.url ?? "") + (asked.map { "\($0.headers.map { "\($0.name): \($0.value)" })" } ?? "")
+    private func sentSecrets(_ received: StubRequest?) -> [String] {
+        let all = (received?.url ?? "") + (received.map { "\($0.headers.map { "\($0.name): \($0.value)" })" } ?? "")
         return (Self.agentSecrets + Self.serviceSecrets + ["signed", "sig="]).filter { all.contains($0) }
     }
 
-    private func shown(
+    private func sentSecrets(
         _ url: String, _ configuration: Agent.Configuration, service: Service.Configuration? = nil,
         _ change: (inout Request<Bytes>) -> Void = { _ in }
     ) async throws -> [String] {
@@ -73,68 +74,69 @@ struct TrustedOriginsTests {
         request.service = service.map { Service("s", $0) }
         change(&request)
         _ = try await Agent(configuration, transport: stub).send(request)
-        return shown(stub.requests.last)
+        return sentSecrets(stub.requests.last)
     }
 
     private static let all = agentSecrets + serviceSecrets + ["signed", "sig="]
 
-    @Test(arguments: elsewhere)
-    func aURLAtAnotherOriginGetsNothingOfItsAgent(url: String) async throws {
-        #expect(try await shown(url, configuration()) == [])
-        #expect(try await shown(url, configuration(), service: service()) == [])
-        #expect(try await shown(url, configuration(), service: service(base: nil)) == [])
+    @Test(arguments: otherOriginURLs)
+    func crossOriginURLInheritsNothingFromItsAgent(url: String) async throws {
+        #expect(try await sentSecrets(url, configuration()) == [])
+        #expect(try await sentSecrets(url, configuration(), service: service()) == [])
+        #expect(try await sentSecrets(url, configuration(), service: service(base: nil)) == [])
     }
 
     @Test(arguments: atHome)
-    func aURLAtTheBasesOriginGetsAll(url: String) async throws {
-        #expect(try await shown(url, configuration()) == Self.agentSecrets)
-        #expect(try await shown(url, configuration(), service: service()) == Self.all)
-        #expect(try await shown(url, configuration(), service: service(base: nil)) == Self.all)
+    func urlAtTheOriginOfTheBaseInheritsEverything(url: String) async throws {
+        #expect(try await sentSecrets(url, configuration()) == Self.agentSecrets)
+        #expect(try await sentSecrets(url, configuration(), service: service()) == Self.all)
+        #expect(try await sentSecrets(url, configuration(), service: service(base: nil)) == Self.all)
     }
 
-    @Test func aBareAgentsFieldsStayAtHomeToo() async throws {
+    @Test func fieldsOfABareAgentAreSentOnlyToTheOriginOfTheBase() async throws {
         let agent = Agent(.init(baseURL: "http://home", headers: ["X-Key": "agentsecret1"]), transport: stub)
-        for url in Self.elsewhere {
+        for url in Self.otherOriginURLs {
             _ = try await agent.send(Request<Bytes>(url))
-            #expect(shown(stub.requests.last) == [], "\(url)")
+            #expect(sentSecrets(stub.requests.last) == [], "\(url)")
         }
         _ = try await agent.send(Request<Bytes>("http://HOME:80/x"))
-        #expect(shown(stub.requests.last) == ["agentsecret1"])
+        #expect(sentSecrets(stub.requests.last) == ["agentsecret1"])
     }
 
     @Test func withoutABaseURLNothingIsWithheld() async throws {
-        #expect(try await shown("http://other/x", configuration(base: nil)) == Self.agentSecrets)
-        let all = try await shown("http://other/x", configuration(base: nil), service: service(base: nil))
+        #expect(try await sentSecrets("http://other/x", configuration(base: nil)) == Self.agentSecrets)
+        let all = try await sentSecrets("http://other/x", configuration(base: nil), service: service(base: nil))
         #expect(all == Self.all)
     }
 
-    @Test func originsThatTheAppNamesAreTrusted() async throws {
+    @Test func listedOriginsAreTrusted() async throws {
         var trusting = configuration()
         trusting.trustedOrigins = ["https://other:8443/any/path", "nothing", ""]
-        #expect(try await shown("//other/x", trusting) == [])
-        #expect(try await shown("HTTPS://OTHER:8443/x", trusting) == Self.agentSecrets)
+        #expect(try await sentSecrets("//other/x", trusting) == [])
+        #expect(try await sentSecrets("HTTPS://OTHER:8443/x", trusting) == Self.agentSecrets)
         // The service's own list of origins applies to the service's secrets.
         var own = service()
-        #expect(try await shown("https://other:8443/x", trusting, service: own) == Self.agentSecrets)
+        #expect(try await sentSecrets("https://other:8443/x", trusting, service: own) == Self.agentSecrets)
         own.trustedOrigins = ["https://other:8443"]
-        #expect(try await shown("https://other:8443/x", trusting, service: own) == Self.all)
+        #expect(try await sentSecrets("https://other:8443/x", trusting, service: own) == Self.all)
         #expect(
-            try await shown("https://other:8443/x", configuration(), service: own)
+            try await sentSecrets("https://other:8443/x", configuration(), service: own)
                 == Self.all.filter { $0.first == "s" })
     }
 
-    @Test func aBaseOrCDNThatTheAppNamesIsTrusted() async throws {
+    @Test func configuredBaseOrCDNIsTrusted() async throws {
         var withCDN = configuration()
         withCDN.cdnURL = "http://cdn/files"
-        #expect(try await shown("http://cdn/x", withCDN) == Self.agentSecrets)
-        #expect(try await shown("x", withCDN) { $0.usesCDN = true } == Self.agentSecrets)
-        #expect(try await shown("x", configuration()) { $0.baseURL = "http://own/" } == Self.agentSecrets)
-        #expect(try await shown("x", configuration(), service: service(base: "http://api/")) == Self.all)
+        #expect(try await sentSecrets("http://cdn/x", withCDN) == Self.agentSecrets)
+        #expect(try await sentSecrets("x", withCDN) { $0.usesCDN = true } == Self.agentSecrets)
+        #expect(try await sentSecrets("x", configuration()) { $0.baseURL = "http://own/" } == Self.agentSecrets)
+        #expect(try await sentSecrets("x", configuration(), service: service(base: "http://api/")) == Self.all)
         // A path that begins with "//" is cross-origin too.
-        #expect(try await shown("//other/x", configuration()) { $0.baseURL = "http://own/" } == [])
-        #expect(try await shown("//other/x", configuration(base: nil)) { $0.baseURL = "http://own/" } == [])
+        #expect(try await sentSecrets("//other/x", configuration()) { $0.baseURL = "http://own/" } == [])
+        #expect(try await sentSecrets("//other/x", configuration(base: nil)) { $0.baseURL = "http://own/" } == [])
         #expect(
-            try await shown("//home/x", configuration(), service: service(base: "http://api/")) == Self.agentSecrets)
+            try await sentSecrets("//home/x", configuration(), service: service(base: "http://api/"))
+                == Self.agentSecrets)
     }
 
     @Test func aServiceInAnEnvironmentWithoutABaseTrustsNoAbsoluteURL() async throws {
@@ -143,10 +145,10 @@ struct TrustedOriginsTests {
         var request = Request<Bytes>("http://other/x")
         request.service = service
         _ = try await Agent(configuration(base: nil), transport: stub).send(request)
-        #expect(shown(stub.requests.last) == [])
+        #expect(sentSecrets(stub.requests.last) == [])
     }
 
-    @Test func whatTellsNoSenderAndWhatTheRequestSaysGoEverywhere() async throws {
+    @Test func anonymousFieldsAndRequestFieldsAreSentToEveryOrigin() async throws {
         let agent = Agent(configuration(), transport: stub)
         var request = Request<Bytes>("//other/x", parameters: ["own": 1], headers: ["X-Own": "1"])
         request.credentials = .bearer("own")
@@ -158,48 +160,50 @@ struct TrustedOriginsTests {
             }
         ]
         _ = try await agent.send(request)
-        let asked = try #require(stub.requests.last)
-        #expect(asked.url == "http://other/x?own=1")
-        #expect(asked.headers["Accept"] == "text/plain")
-        #expect(asked.headers["User-Agent"] == Agent.Configuration.defaultUserAgent)
-        #expect(asked.headers["X-Own"] == "1" && asked.headers["X-Own-Token"] == "own")
-        #expect(asked.request.credentials == .bearer("own"))
+        let received = try #require(stub.requests.last)
+        #expect(received.url == "http://other/x?own=1")
+        #expect(received.headers["Accept"] == "text/plain")
+        #expect(received.headers["User-Agent"] == Agent.Configuration.defaultUserAgent)
+        #expect(received.headers["X-Own"] == "1" && received.headers["X-Own-Token"] == "own")
+        #expect(received.request.credentials == .bearer("own"))
     }
 
-    @Test func replacedFieldsOfAServiceStayAtHome() async throws {
+    @Test func replacedServiceFieldsAreSentOnlyToTheOriginOfTheBase() async throws {
         var only = service()
         only.replacingHeaders = ["X-Only": "servicesecret1", "Accept": "a/b"]
-        #expect(try await shown("//other/x", configuration(), service: only) { $0.headers = ["X-Own": "1"] } == [])
+        #expect(
+            try await sentSecrets("//other/x", configuration(), service: only) { $0.headers = ["X-Own": "1"] } == [])
         #expect(stub.requests.last?.headers == ["Accept": "a/b"])
     }
 
-    @Test func aFilterThatLeadsElsewhereLeadsOutOfTheBase() async throws {
+    @Test func filterThatChangesTheOriginLosesTheTrustOfTheBase() async throws {
         var filtering = configuration()
         filtering.urlFilters = [URLFilter { url, _ in "http:" + url }]
-        #expect(try await shown("//other/x", filtering) == [])
+        #expect(try await sentSecrets("//other/x", filtering) == [])
         #expect(stub.requests.last?.url == "http://other/x")
     }
 
-    @Test func nobodyIsAskedForWhatIsNotSent() async throws {
-        let asked = Counter()
+    @Test func computedHeadersAreNotEvaluatedForUntrustedOrigins() async throws {
+        let evaluationCount = Counter()
         var counting = configuration()
         counting.computedHeaders = { _ in
-            asked.increment()
+            evaluationCount.increment()
             throw NetError(.authentication, "nobody has signed in")
         }
-        #expect(try await shown("//other/x", counting) == [])
-        #expect(asked.value == 0)
+        #expect(try await sentSecrets("//other/x", counting) == [])
+        #expect(evaluationCount.value == 0)
     }
 
-    @Test func aRefusalElsewhereBeginsNoRefreshAndAsksNoHandler() async throws {
+    @Test func crossOriginRefusalStartsNoRefreshAndCallsNoHandler() async throws {
         let (refreshes, challenges) = (Counter(), Counter())
         let stub = StubTransport { _ in StubReply(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""]) }
         var configuration = Agent.Configuration(baseURL: "http://home")
-        configuration.challengeHandler = { _ in
-            challenges.increment()
-            return .use(.basic(user: "u", password: "p"))
-        }
-        configuration.interceptors = [
+        configuration.interceptors.append(
+            TransferHooks(challenge: { _ in
+                challenges.increment()
+                return .use(.basic(user: "u", password: "p"))
+            }))
+        configuration.interceptors += [
             CredentialRefresh("t") {
                 $0.headers["X-Token"] = $1
             } refresh: { _ in
@@ -212,7 +216,7 @@ struct TrustedOriginsTests {
         #expect(refreshes.value == 0 && challenges.value == 0)
         #expect(stub.requests.count == 1)
         var own = Request<Bytes>("//other/x")
-        own.transferHooks.challenge = { _ in .use(.basic(user: "own", password: "p")) }
+        own.interceptors.append(TransferHooks(challenge: { _ in .use(.basic(user: "own", password: "p")) }))
         _ = try await agent.send(own)
         #expect(stub.requests.last?.request.credentials == .basic(user: "own", password: "p"))
         #expect(challenges.value == 0)
@@ -220,7 +224,7 @@ struct TrustedOriginsTests {
         #expect(refreshes.value == 1 && challenges.value > 0)
     }
 
-    @Test func anAgentsClientCertificateStaysAtHome() async throws {
+    @Test func agentClientCertificateIsSentOnlyToTheOriginOfTheBase() async throws {
         var configuration = Agent.Configuration(baseURL: "http://home")
         configuration.trust.identity = .file(certificate: "c.pem", key: "k.pem")
         let agent = Agent(configuration, transport: stub)

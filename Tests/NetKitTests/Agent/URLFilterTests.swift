@@ -5,7 +5,7 @@ import Testing
 struct URLFilterTests {
     private let stub = StubTransport { _ in .text("x") }
 
-    private func place(
+    private func filteredURL(
         _ path: String, parameters: Parameters? = nil, _ filters: URLFilter...
     ) async throws(NetError) -> String? {
         var configuration = Agent.Configuration(baseURL: "http://agent/v1")
@@ -14,9 +14,9 @@ struct URLFilterTests {
         return stub.requests.last?.url
     }
 
-    @Test func filtersRunInOrderOnTheURLAsItWasAsked() async throws {
+    @Test func filtersRunInOrderOnTheOriginalURL() async throws {
         let log = Collected<String>()
-        let url = try await place(
+        let url = try await filteredURL(
             "get",
             URLFilter { url, request in
                 log.append("\(url) \(request.url)")
@@ -34,37 +34,37 @@ struct URLFilterTests {
         ("get", "http://agent/v1/get?key=value"), ("get?a=1", "http://agent/v1/get?a=1&key=value"),
         ("get#top", "http://agent/v1/get?key=value#top"), ("a b", "http://agent/v1/a%20b?key=value"),
     ])
-    func argumentsAreAddedToTheQuery(path: String, url: String) async throws {
-        #expect(try await place(path, .adding(["key": "value"])) == url)
+    func parametersAreAddedToTheQuery(path: String, url: String) async throws {
+        #expect(try await filteredURL(path, .adding(["key": "value"])) == url)
     }
 
-    @Test func argumentsOfAFilterStandBeforeTheRequestsOwn() async throws {
-        let url = try await place("get", parameters: ["b": 1], .adding(["z": "a%b c"]))
+    @Test func filterParametersPrecedeRequestParameters() async throws {
+        let url = try await filteredURL("get", parameters: ["b": 1], .adding(["z": "a%b c"]))
         #expect(url == "http://agent/v1/get?z=a%25b%20c&b=1")
-        #expect(try await place("get", .adding([:])) == "http://agent/v1/get")
+        #expect(try await filteredURL("get", .adding([:])) == "http://agent/v1/get")
     }
 
     // In YTKNetwork absolute URLs bypassed every filter (Y9).
-    @Test func absoluteURLsAreFilteredWhenAsked() async throws {
+    @Test func absoluteURLsAreFilteredWhenConfigured() async throws {
         let absolute = "http://there/x"
-        #expect(try await place(absolute, .adding(["a": 1])) == absolute)
-        #expect(try await place(absolute, .adding(["a": 1], filtersAbsoluteURLs: true)) == absolute + "?a=1")
-        let both = try await place(
+        #expect(try await filteredURL(absolute, .adding(["a": 1])) == absolute)
+        #expect(try await filteredURL(absolute, .adding(["a": 1], filtersAbsoluteURLs: true)) == absolute + "?a=1")
+        let both = try await filteredURL(
             "HTTPS://there/x", .adding(["a": 1]), .adding(["b": 1], filtersAbsoluteURLs: true))
         #expect(both == "HTTPS://there/x?b=1")
     }
 
-    @Test func aFilterMayMakeARelativeURLAbsolute() async throws {
-        #expect(try await place("get", URLFilter { url, _ in "http://mirror/" + url }) == "http://mirror/get")
+    @Test func filterCanMakeARelativeURLAbsolute() async throws {
+        #expect(try await filteredURL("get", URLFilter { url, _ in "http://mirror/" + url }) == "http://mirror/get")
     }
 
-    @Test func aFiltersErrorEndsTheStart() async throws {
+    @Test func errorOfAFilterFailsTheRequest() async throws {
         struct Refusal: Error {}
         for (error, code) in [
             (Refusal() as any Error, NetError.Code.badURL), (NetError(.usage, "no"), .usage),
         ] {
             let failed = await failureCode { () async throws(NetError) in
-                _ = try await place("get", URLFilter { _, _ in throw error })
+                _ = try await filteredURL("get", URLFilter { _, _ in throw error })
             }
             #expect(failed == code)
         }

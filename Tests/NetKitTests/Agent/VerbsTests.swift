@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -22,14 +23,52 @@ struct VerbsTests {
         _ = try await agent.put("c", parameters: parameters, headers: headers)
         _ = try await agent.patch("c", parameters: parameters, headers: headers)
         _ = try await agent.delete("c", parameters: parameters, headers: headers)
-        return stub.requests.map { asked in
-            let body = String(decoding: Array(asked.body), as: UTF8.self)
-            return "\(asked.method) \(asked.url) \(asked.headers["X-A"] ?? "-") \(body)"
+        return stub.requests.map { incoming in
+            let body = String(decoding: Array(incoming.body), as: UTF8.self)
+            return "\(incoming.method) \(incoming.url) \(incoming.headers["X-A"] ?? "-") \(body)"
         }
     }
 
-    @Test func eachMethodPutsItsParametersWhereTheyBelong() async throws {
-        stub.answer("*", with: .status(204))
+    @Test func pathIsStreamedAndAnotherStatusThrows() async throws {
+        stub.register("/v1/log", with: .text("one\ntwo\n"))
+        stub.register("/v1/none", with: .status(404))
+        var lines: [String] = []
+        for try await line in try await agent.stream("log").lines {
+            lines.append(line)
+        }
+        #expect(lines == ["one", "two"])
+        let error = await #expect(throws: NetError.self) { try await agent.stream("none") }
+        #expect(error?.code == .unacceptableStatus && error?.status == 404)
+    }
+
+    @Test func eventsOfAPathAreReceived() async throws {
+        let events = StubReply(headers: ["Content-Type": "text/event-stream"], body: [.text("data: a\n\n")])
+        stub.register("/v1/news", with: events, .status(204))
+        var options = ServerSentEvents.Options()
+        options.sleep = { _ in }
+        var received: [String] = []
+        for try await event in agent.serverSentEvents("news", options: options) {
+            received.append(event.data)
+        }
+        #expect(received == ["a"])
+    }
+
+    @Test func pathIsDownloadedWithProgress() async throws {
+        let folder = try TemporaryFolder()
+        stub.register("/v1/large", with: .text("content"))
+        stub.register("/v1/none", with: .status(404))
+        let updates = Collected<TransferProgress>()
+        let file = try await agent.download("large", to: folder.file("large")) { updates.append($0) }.value
+        #expect(file.byteCount == 7 && folder.contents(of: "large") == Array("content".utf8))
+        #expect(updates.values.last?.isOver == true)
+        let error = await #expect(throws: NetError.self) {
+            try await agent.download("none", to: folder.file("none"))
+        }
+        #expect(error?.code == .unacceptableStatus && folder.contents(of: "none") == nil)
+    }
+
+    @Test func eachMethodSendsItsParametersInTheDefaultPlacement() async throws {
+        stub.register("*", with: .status(204))
         #expect(
             try await texts(agent) == [
                 "GET http://stub/v1/c?a=1 b ", "HEAD http://stub/v1/c?a=1 b ", "POST http://stub/v1/c b a=1",
@@ -38,8 +77,8 @@ struct VerbsTests {
         #expect(stub.requests[2].headers["Content-Type"] == "application/x-www-form-urlencoded")
     }
 
-    @Test func eachMethodGivesATypedValue() async throws {
-        stub.answer("*", with: .json(#"{"name":"Lisbon"}"#))
+    @Test func eachMethodReturnsATypedValue() async throws {
+        stub.register("*", with: .json(#"{"name":"Lisbon"}"#))
         let agent = agent
         let lisbon = City(name: "Lisbon")
         #expect(try await agent.get("c", as: City.self).value == lisbon)
@@ -53,8 +92,8 @@ struct VerbsTests {
         #expect(Array(stub.requests[2].body) == Array(#"{"name":"Lisbon"}"#.utf8))
     }
 
-    @Test func aSuccessWithoutABodyHasNoObject() async throws {
-        stub.answer("*", with: .status(204))
+    @Test func successWithoutABodyHasNoObject() async throws {
+        stub.register("*", with: .status(204))
         let response = try await agent.get("c")
         #expect(response.value == nil && response.status == 204)
         #expect(try await agent.get("c", as: City?.self).value == nil)
@@ -63,7 +102,7 @@ struct VerbsTests {
     }
 
     @Test func aHeadHasNoObject() async throws {
-        stub.answer("*", with: StubReply(headers: ["Content-Length": "7", "X-There": "1"], body: [.text("ignored")]))
+        stub.register("*", with: StubReply(headers: ["Content-Length": "7", "X-There": "1"], body: [.text("ignored")]))
         let response = try await agent.head("c")
         #expect(response.bytes.isEmpty && response.headers["X-There"] == "1")
     }
@@ -75,17 +114,17 @@ struct VerbsTests {
             ("http://h/v1", "http://o/a", "http://o/a"), ("http://h/v1", "?x=1", "http://h/v1/?x=1"),
         ])
     func aPathJoinsItsBase(base: String, path: String, url: String) async throws {
-        stub.answer("*", with: .status(204))
+        stub.register("*", with: .status(204))
         _ = try await Agent(.init(baseURL: base), transport: stub).get(path)
         #expect(stub.requests.map(\.url) == [url])
     }
 
-    @Test func withoutABaseAPathIsNoURL() async throws {
+    @Test func pathWithoutABaseIsRefused() async throws {
         let error = await #expect(throws: NetError.self) { try await Agent().get("a") }
         #expect(error?.code == .badURL)
     }
 
-    @Test func whatCannotBeSentFailsBeforeAnythingIsSent() async throws {
+    @Test func invalidRequestFailsBeforeAnythingIsSent() async throws {
         let error = await #expect(throws: NetError.self) {
             try await agent.post("c", parameters: ["a": 1], body: .text("and a body"))
         }
@@ -95,25 +134,25 @@ struct VerbsTests {
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func anErrorsStatusIsAFailureWithItsBody() async throws {
-        stub.answer("*", with: .json(#"{"why":"no"}"#, status: 404))
+    @Test func errorStatusFailsWithItsBody() async throws {
+        stub.register("*", with: .json(#"{"why":"no"}"#, status: 404))
         let error = await #expect(throws: NetError.self) { try await agent.get("c") }
         #expect(error?.code == .unacceptableStatus && error?.nativeCode == 404)
         #expect(error?.jsonBody?["why"]?.string == "no")
     }
 
-    @Test func progressIsHeardBothWays() async throws {
+    @Test func progressIsReportedInBothDirections() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(headers: ["Content-Type: application/json"], body: Array("[1,2,3]".utf8)))
-        let told = Collected<TransferProgress>()
+        let reportedProgress = Collected<TransferProgress>()
         let body = Body(Bytes(pattern(500_000)))
-        _ = try await Agent().post(server.url("/"), body: body) { told.append($0) }
-        #expect(told.values.map(\.sent).max() == 500_000)
-        #expect(told.values.map(\.received).max() == 7)
-        #expect(told.values.last?.isOver == true)
+        _ = try await Agent().post(server.url("/"), body: body) { reportedProgress.append($0) }
+        #expect(reportedProgress.values.map(\.sent).max() == 500_000)
+        #expect(reportedProgress.values.map(\.received).max() == 7)
+        #expect(reportedProgress.values.last?.isOver == true)
     }
 
-    @Test func aFormBeginsWithItsParameters() async throws {
+    @Test func formStartsWithItsParameters() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(status: 204))
         var form = MultipartBody()
@@ -126,14 +165,14 @@ struct VerbsTests {
         #expect(server.received().values(named: "Content-Type").first?.hasPrefix("multipart/form-data") == true)
     }
 
-    @Test func theGenericFormIsNotSentBeforeItIsStarted() async throws {
-        stub.answer("*", with: .json(#"{"name":"Lisbon"}"#))
+    @Test func preparedCallIsNotSentBeforeItStarts() async throws {
+        stub.register("*", with: .json(#"{"name":"Lisbon"}"#))
         let agent = agent
         let log = Collected<String>()
         let call = agent.prepare("PURGE", "c", as: City.self, parameters: ["a": 1], on: .here) { result in
             log.append((try? result.get().value.name) ?? "failed")
         }
-        #expect(agent.runs().isEmpty && stub.requests.isEmpty && log.values.isEmpty)
+        #expect(agent.requestTasks().isEmpty && stub.requests.isEmpty && log.values.isEmpty)
         let handle = call.start()
         #expect(try await handle.value.value == City(name: "Lisbon"))
         #expect(log.values == ["Lisbon"])
@@ -141,9 +180,9 @@ struct VerbsTests {
         #expect(agent.prepare(.get, "c").id > call.id)
     }
 
-    @Test func allOfAMethodAndAPathAreCancelled() async throws {
+    @Test func callsAreCancelledByMethodAndPath() async throws {
         let gate = StubGate()
-        stub.answer("*", with: .status(204).held(by: gate))
+        stub.register("*", with: .status(204).held(by: gate))
         let agent = agent
         let calls = [(NetKit.Method.get, "a"), (.post, "a"), (.get, "b"), (.get, "a?x=1")]
         let handles = calls.map { agent.prepare($0.0, $0.1, on: .here).start() }

@@ -10,10 +10,10 @@ struct CollectingBatchTests {
 
     private var agent: Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
 
-    @Test func eachResultIsInItsPlace() async throws {
-        stub.answer("/a", with: .text("a"))
-        stub.answer("/b", with: .status(500))
-        stub.answer("/c", with: .json("[3]"))
+    @Test func resultsKeepTheOrderOfTheMembers() async throws {
+        stub.register("/a", with: .text("a"))
+        stub.register("/b", with: .status(500))
+        stub.register("/c", with: .json("[3]"))
         let batch = Batch(Request<String>("/a"), Request<String>("/b"), Request<[Int]>("/c"))
         let outcome = try await agent.send(batch.collectingAll)
         let (first, second, third) = outcome.results
@@ -27,10 +27,10 @@ struct CollectingBatchTests {
     /// HZYNetwork sorted its requests into the wrong lists when more than one succeeded, and lost the failures when
     /// none did (H10).
     @Test(arguments: 0..<16)
-    func everyMixOfSuccessesAndFailuresIsSortedRight(mix: Int) async throws {
+    func everyCombinationOfSuccessesAndFailuresIsSeparatedCorrectly(mix: Int) async throws {
         let fails = (0..<4).map { mix >> $0 & 1 == 1 }
         for (index, fails) in fails.enumerated() {
-            stub.answer("/\(index)", with: fails ? .failure(.reset) : .text("\(index)"))
+            stub.register("/\(index)", with: fails ? .failure(.reset) : .text("\(index)"))
         }
         let outcome = try await agent.send(Batch((0..<4).map { Request<String>("/\($0)") }).collectingAll)
         #expect(outcome.results.map { (try? $0.get().value) == nil } == fails)
@@ -39,8 +39,8 @@ struct CollectingBatchTests {
     }
 
     /// In HZYNetwork a batch never ended if one of its requests was not started (H5, H10).
-    @Test func whatIsNeverSentHasItsResultToo() async throws {
-        stub.answer("*", with: .text("x"))
+    @Test func unsentMembersHaveAResult() async throws {
+        stub.register("*", with: .text("x"))
         let batch = Batch([Request<String>("/a"), Request<String>("http://a b/"), Request<String>("/c")])
         let outcome = try await agent.send(batch.collectingAll)
         #expect(outcome.failures.map(\.error.code) == [.badURL])
@@ -50,23 +50,23 @@ struct CollectingBatchTests {
     @Test func aFailureKeepsItsTag() async throws {
         var request = Request<String>("/a")
         request.tag = 9
-        stub.answer("/a", with: .failure(.refused))
+        stub.register("/a", with: .failure(.refused))
         let outcome = try await agent.send(Batch([request]).collectingAll)
         #expect(outcome.failures.map(\.tag) == [9])
     }
 
-    @Test func serialMembersGoOnAfterAFailure() async throws {
-        stub.answer("/1", with: .failure(.reset))
-        stub.answer("*", with: .text("x"))
+    @Test func serialMembersContinueAfterAFailure() async throws {
+        stub.register("/1", with: .failure(.reset))
+        stub.register("*", with: .text("x"))
         let outcome = try await agent.send(
             Batch((0..<4).map { Request<String>("/\($0)") }).limited(to: 1).collectingAll)
         #expect(outcome.failures.count == 1)
         #expect(stub.requests.map(\.path) == ["/0", "/1", "/2", "/3"])
     }
 
-    @Test func aCancelledTaskEndsIt() async throws {
-        stub.answer("/0", with: .text("x"))
-        stub.answer("*", with: .text("x").held(by: gate))
+    @Test func cancelledTaskEndsTheBatch() async throws {
+        stub.register("/0", with: .text("x"))
+        stub.register("*", with: .text("x").held(by: gate))
         let agent = agent
         let task = Task {
             await failureCode { () async throws(NetError) in
@@ -78,10 +78,10 @@ struct CollectingBatchTests {
         #expect(await task.value == .cancelled)
     }
 
-    @Test func itIsFromTheCacheOnlyWhenAllWere() async throws {
-        stub.answer("/ok", with: .text("x"))
-        stub.answer("/bad", with: .status(500))
-        let (cached, sent) = (Known(), Known(isFromCache: false))
+    @Test func batchIsFromTheCacheOnlyIfAllMembersAre() async throws {
+        stub.register("/ok", with: .text("x"))
+        stub.register("/bad", with: .status(500))
+        let (cached, sent) = (ConstantOperation(), ConstantOperation(isFromCache: false))
         #expect(try await agent.send(Batch(cached, cached)).isFromCache)
         #expect(try await !agent.send(Batch(cached, sent)).isFromCache)
         #expect(try await agent.send(Batch([cached, cached])).isFromCache)

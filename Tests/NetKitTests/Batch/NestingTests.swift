@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -13,13 +14,13 @@ struct NestingTests {
     private func text(_ path: String) -> Request<String> { Request(path) }
 
     private func echo() {
-        stub.answer("*", with: .text("x"))
+        stub.register("*", with: .text("x"))
         for name in ["a", "b", "c", "d"] {
-            stub.answer("/\(name)", with: .text(name))
+            stub.register("/\(name)", with: .text(name))
         }
     }
 
-    @Test func aBatchIsAMemberOfABatch() async throws {
+    @Test func batchCanBeAMemberOfABatch() async throws {
         echo()
         let inner = Batch([text("/a"), text("/b")])
         let (first, second) = try await agent.send(Batch(inner, text("/c"))).values
@@ -30,7 +31,7 @@ struct NestingTests {
         #expect(tuples.map(\.1) == ["b", "d"])
     }
 
-    @Test func aBatchIsAStepOfAChainAndAChainAMemberOfABatch() async throws {
+    @Test func batchesAndChainsNestInEachOther() async throws {
         echo()
         let chain = Chain(text("/a")).then { a in Batch(text("/b"), text("/\(a)")) }
         let values = try await agent.send(Batch(chain, text("/d"))).values
@@ -41,37 +42,37 @@ struct NestingTests {
 
     @Test func aCollectingBatchAndAGraphNestToo() async throws {
         echo()
-        stub.answer("/bad", with: .status(500))
+        stub.register("/bad", with: .status(500))
         var graph = StepGraph()
         let step = graph.add("one", text("/c"))
-        let made = graph
+        let nestedGraph = graph
         let outcome = try await agent.send(
             Chain(Batch([text("/a"), text("/bad")]).collectingAll).then { results in
-                Batch(text("/\(results.count { (try? $0.get()) != nil })"), made)
+                Batch(text("/\(results.count { (try? $0.get()) != nil })"), nestedGraph)
             })
         #expect(outcome.values.1.0 == "x")
         #expect(try outcome.values.1.1[step] == "c")
         #expect(stub.requests.map(\.path).contains("/1"))
     }
 
-    @Test func aFailureInTheDepthNamesEachLevel() async throws {
+    @Test func nestedFailureNamesEachLevel() async throws {
         echo()
-        stub.answer("/bad", with: .status(500))
+        stub.register("/bad", with: .status(500))
         let chain = Chain(text("/a")).then("inner") { _ in Batch(text("/b"), text("/bad")) }
         do throws(NetError) {
             _ = try await agent.send(Batch(text("/c"), chain))
             Issue.record("the batch succeeded")
         } catch {
             #expect(error.code == .unacceptableStatus)
-            #expect(error.failedPart?.index == 1)
-            #expect(error.failedPart?.error.failedPart?.name == "inner")
-            #expect(error.failedPart?.error.failedPart?.error.failedPart?.index == 1)
+            #expect(error.failedMember?.index == 1)
+            #expect(error.failedMember?.error.failedMember?.name == "inner")
+            #expect(error.failedMember?.error.failedMember?.error.failedMember?.index == 1)
             #expect(error.message == "member 1: step 1 \"inner\": member 1: status 500 from http://stub/bad")
         }
     }
 
     /// YTKNetwork notified the accessories of a batch's members twice, and removed their delegates (Y24).
-    @Test func theMembersOwnObserversSeeThemOnce() async throws {
+    @Test func observersOfMembersAreNotifiedOnce() async throws {
         echo()
         var request = text("/a")
         request.observers = [Watcher(events: events)]
@@ -79,14 +80,14 @@ struct NestingTests {
         #expect(events.values.map(\.name) == ["started", "exchange 1", "answered 200", "stopping 200", "stopped"])
     }
 
-    @Test func theMembersOwnObserversSeeTheirEndOnceWhenTheRestIsCancelled() async throws {
+    @Test func observersOfMembersReceiveOneEndWhenTheOthersAreCancelled() async throws {
         let gate = StubGate()
         var request = text("/a")
         request.observers = [Watcher(events: events)]
-        stub.answer("/bad", with: .failure(.reset))
+        stub.register("/bad", with: .failure(.reset))
         let (agent, batch) = (agent, Batch(request, Chain(text("/b")).then { _ in text("/bad") }))
-        stub.answer("/b", with: .text("b").held(by: gate))
-        stub.answer("/a", with: .text("a").held(by: StubGate()))
+        stub.register("/b", with: .text("b").held(by: gate))
+        stub.register("/a", with: .text("a").held(by: StubGate()))
         let task = Task {
             await failureCode { () async throws(NetError) in _ = try await agent.send(batch) }
         }

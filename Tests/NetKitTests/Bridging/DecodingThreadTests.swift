@@ -53,7 +53,7 @@ struct DecodingThreadTests {
         return .json("[\(repeatElement(line, count: count).joined(separator: ","))]")
     }
 
-    @Test func aLargeBodyIsNotDecodedOnTheLoop() async throws {
+    @Test func largeBodyIsNotDecodedOnTheEventLoop() async throws {
         let server = try LoopbackServer()
         server.script("/large", Self.lines(20))
         server.script("/small", .text("x"))
@@ -71,7 +71,7 @@ struct DecodingThreadTests {
         #expect(try await large == 20)
     }
 
-    @Test func aDecodingThatMeetsAnotherIsDecodedBesideIt() async throws {
+    @Test func bodiesAreDecodedConcurrently() async throws {
         let server = try LoopbackServer()
         server.script("/", Self.lines(20))
         let agent = Agent()
@@ -81,7 +81,7 @@ struct DecodingThreadTests {
         #expect(try await (one.count, other.count) == (20, 20))
     }
 
-    @Test func aDecodingOf50MBDelaysNoOtherTransfer() async throws {
+    @Test func decodingOf50MBDelaysNoOtherTransfer() async throws {
         let server = try LoopbackServer()
         server.script("/large", Self.lines(50_000))
         server.script("/small", .text("x"))
@@ -103,7 +103,7 @@ struct DecodingThreadTests {
 
     // Up to 16 KiB, decoding costs less than a change of thread.
     @Test(arguments: [(16 << 10, true), ((16 << 10) + 1, false)])
-    func aSmallBodyIsDecodedWhereTheCallerRuns(length: Int, isThere: Bool) async throws {
+    func smallBodyIsDecodedOnTheCallersExecutor(length: Int, isThere: Bool) async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: UInt64(length)))
         let agent = Agent()
@@ -115,7 +115,7 @@ struct DecodingThreadTests {
         #expect(threads.0 == threads.2)
     }
 
-    @Test func whatCostsTheSameForAnySizeStaysWhereTheCallerRuns() async throws {
+    @Test func constantCostDecodingStaysOnTheCallersExecutor() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 1_000_000))
         let agent = Agent()

@@ -6,13 +6,13 @@ struct DigestTests {
         ("", "d41d8cd98f00b204e9800998ecf8427e", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         ("abc", "900150983cd24fb0d6963f7d28e17f72", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
     ])
-    func aDigestIsThePublishedOne(text: String, md5: String, sha256: String) throws {
+    func digestMatchesThePublishedVector(text: String, md5: String, sha256: String) throws {
         let bytes = Bytes(Array(text.utf8))
         #expect(try Digest.of(bytes, .md5).hexText == md5)
         #expect(try Digest.of(bytes, .sha256).hexText == sha256)
     }
 
-    @Test func aDigestBeginsAnew() throws {
+    @Test func digestCanBeReset() throws {
         var digest = try Digest(.md5)
         for _ in 0..<2 {
             digest.update(Bytes(Array("a".utf8)))
@@ -25,7 +25,7 @@ struct DigestTests {
     @Test(arguments: [
         (Base64Alphabet.standard, "+/8="), (.url, "-_8"), (.paddedURL, "-_8="),
     ])
-    func base64ComesBack(alphabet: Base64Alphabet, text: String) throws {
+    func base64RoundTrips(alphabet: Base64Alphabet, text: String) throws {
         let bytes: Bytes = [0xFB, 0xFF]
         #expect(bytes.base64Text(alphabet) == text)
         #expect(try Bytes(base64Text: text, alphabet) == bytes)
@@ -33,12 +33,12 @@ struct DigestTests {
     }
 
     @Test(arguments: [("-_8=", 0), ("+/8", 3), ("+/9=", 2), ("+/8 ", 3)])
-    func otherBase64IsRefusedWithItsPlace(text: String, offset: Int) throws {
+    func invalidBase64IsRefusedWithItsPosition(text: String, offset: Int) throws {
         let error = try #require(throws: NetError.self) { try Bytes(base64Text: text) }
         #expect(error.code == .badCoding && error.offset == offset)
     }
 
-    @Test func hexComesBack() throws {
+    @Test func hexRoundTrips() throws {
         #expect(Bytes([0, 0x9F, 0xFF]).hexText == "009fff")
         #expect(try Bytes(hexText: "009fFF") == [0, 0x9F, 0xFF])
         let error = try #require(throws: NetError.self) { try Bytes(hexText: "0g") }

@@ -30,13 +30,13 @@ struct DiskExecutorTests {
         #expect(!threads.values.isEmpty && !threads.values.contains(thread))
     }
 
-    @Test @MainActor func aFormIsNotWrittenOnTheMainActor() async throws {
+    @Test @MainActor func formIsNotWrittenOnTheMainActor() async throws {
         let folder = try TemporaryFolder()
         try await form.write(toFile: folder.file("form"))
         expectOthers(than: currentThread())
     }
 
-    @Test func aFormIsNotWrittenOnTheLoop() async throws {
+    @Test func formIsNotWrittenOnTheEventLoop() async throws {
         let folder = try TemporaryFolder()
         let thread = try await withTaskExecutorPreference(Agent().executor) {
             try await form.write(toFile: folder.file("form"))
@@ -45,7 +45,7 @@ struct DiskExecutorTests {
         expectOthers(than: thread)
     }
 
-    @Test func anUploadIsNotWrittenDownOnTheLoop() async throws {
+    @Test func uploadRecordIsNotWrittenOnTheEventLoop() async throws {
         let folder = try TemporaryFolder()
         let queue = try UploadQueue(folder: folder.path)
         let thread = try await withTaskExecutorPreference(Agent().executor) {

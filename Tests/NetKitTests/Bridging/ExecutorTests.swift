@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ExecutorTests {
-    @Test func aThousandRequestsWorkOnTheLoopsThread() async throws {
+    @Test func thousandRequestsSucceedOnTheEventLoopThread() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("x"))
         let agent = Agent(.init(baseURL: server.url("/")))
@@ -37,7 +37,7 @@ struct ExecutorTests {
         #expect(threads.count == 5)
     }
 
-    @Test func childTasksRunThereToo() async throws {
+    @Test func childTasksRunOnTheEventLoop() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("x"))
         let agent = Agent(.init(baseURL: server.url("/")))
@@ -57,7 +57,7 @@ struct ExecutorTests {
         #expect(Set(threads).count == 1)
     }
 
-    @Test func cancellingThereEndsWhatIsUnderWay() async throws {
+    @Test func cancellingOnTheEventLoopEndsRequestsInFlight() async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
         let agent = Agent()
@@ -114,9 +114,9 @@ struct ExecutorTests {
         }
     }
 
-    // The number of jobs that the loop runs in one turn, and the number that it runs when it ends.
+    // The event loop runs eight jobs per iteration, and 64 when it ends.
     @Test(arguments: [8, 64])
-    func whatHasRunKeepsNothingAlive(jobs: Int) async {
+    func finishedJobsKeepNothingAlive(jobs: Int) async {
         weak var executor: (any TaskExecutor)?
         func run() async {
             let agent = Agent()
@@ -137,7 +137,7 @@ struct ExecutorTests {
         #expect(executor == nil)
     }
 
-    @Test func jobsKeepTheLoopOfAnAgentThatIsGone() async throws {
+    @Test func jobsKeepTheEventLoopOfADeallocatedAgentAlive() async throws {
         func start(_ url: String) -> Task<Int, any Error> {
             let agent = Agent()
             return Task(executorPreference: agent.executor) {
@@ -158,7 +158,7 @@ struct ExecutorTests {
         try await server.waitForSilence()
     }
 
-    @Test func longRowsOfJobsLetTransfersThrough() async throws {
+    @Test func longJobSequencesDoNotStarveTransfers() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("x"))
         let agent = Agent()

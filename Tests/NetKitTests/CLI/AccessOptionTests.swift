@@ -28,28 +28,28 @@ struct AccessOptionTests {
     // MARK: Names and passwords
 
     @Test(arguments: [["-u", "me:pass:word"], ["--user", "me:pass:word"], ["-ume:pass:word"]])
-    func userSendsNameAndPasswordAtOnce(words: [String]) async throws {
+    func userSendsNameAndPasswordPreemptively(words: [String]) async throws {
         #expect(try await received(words).values(named: "Authorization") == ["Basic bWU6cGFzczp3b3Jk"])
     }
 
-    @Test func userWinsOverTheURL() async throws {
+    @Test func userOverridesTheURL() async throws {
         #expect(try await nk("-u", "me:", server.url("/", userinfo: "a:b")).code == 0)
         #expect(server.received().values(named: "Authorization") == ["Basic bWU6"])
     }
 
     @Test(arguments: [["-u", "me:hush"], []])
-    func digestAnswersAChallenge(words: [String]) async throws {
+    func digestRespondsToAChallenge(words: [String]) async throws {
         let challenge = "WWW-Authenticate: Digest realm=\"here\", nonce=\"n1\", qop=\"auth\", algorithm=SHA-256"
         server.script("/d", [Reply(status: 401, headers: [challenge]), .text("in")])
         let url = server.url("/d", userinfo: words.isEmpty ? "me:hu%73h" : nil)
         let outcome = try await nk(["-v", "--digest"] + words + [url])
         #expect(outcome.code == 0 && outcome.text == "in" && !outcome.errors.contains("hush"))
-        let answer = server.received(1).values(named: "Authorization").first ?? ""
-        #expect(answer.hasPrefix("Digest username=\"me\",") && answer.contains("nonce=\"n1\""))
-        #expect(!answer.contains("hush"))
+        let response = server.received(1).values(named: "Authorization").first ?? ""
+        #expect(response.hasPrefix("Digest username=\"me\",") && response.contains("nonce=\"n1\""))
+        #expect(!response.contains("hush"))
     }
 
-    @Test func aTokenIsShownAtOnceAndBeforeAName() async throws {
+    @Test func tokenIsSentPreemptivelyAndOverridesUser() async throws {
         let words = ["-v", "--oauth2-bearer", "hush"]
         let ways = [
             ([], ["Bearer hush"]), (["-u", "me:x"], ["Bearer hush"]), (["-H", "Authorization: Own x"], ["Own x"]),
@@ -72,7 +72,7 @@ struct AccessOptionTests {
     }
 
     @Test(arguments: [["--netrc-file"], ["-n", "--netrc-file"]])
-    func netrcMayBeAnotherFile(words: [String]) async throws {
+    func netrcFileCanBeChosen(words: [String]) async throws {
         try folder.write(Array("machine 127.0.0.1 login me password hush\n".utf8), to: "logins", mode: 0o600)
         let request = try await received(words + [folder.file("logins")], home: folder.path)
         #expect(request.values(named: "Authorization") == ["Basic bWU6aHVzaA=="])
@@ -81,7 +81,7 @@ struct AccessOptionTests {
     }
 
     @Test(arguments: ["machine 127.0.0.1 login \"me password hush\n", "machine \"127.0.0.1\n"])
-    func aNetrcFileThatCannotBeReadIsNamed(text: String) async throws {
+    func unreadableNetrcFileIsNamed(text: String) async throws {
         try folder.write(Array(text.utf8), to: ".netrc", mode: 0o600)
         let outcome = try await nk(["-n", server.url("/")], home: folder.path)
         if outcome.code == 0 {  // libcurl 8.14 ignores it.
@@ -93,17 +93,17 @@ struct AccessOptionTests {
     }
 
     @Test(arguments: ["-u", "-U"])
-    func nobodyAtAllIsNotAskedForAPassword(option: String) async throws {
+    func emptyUserIsRefusedWithoutAPasswordPrompt(option: String) async throws {
         let outcome = try await nk(option, "", server.url("/"))
         #expect(outcome.code == 2 && server.requestCount == 0)
-        #expect(outcome.errorLines == ["nk: (2) \(option) '' has neither a name nor a password: it is NAME:PASSWORD"])
+        #expect(outcome.errorLines == ["nk: (2) \(option) is empty: use NAME:PASSWORD"])
         #expect(try await nk(option, ":", server.url("/")).code == 0)
     }
 
-    @Test func aPasswordFromNetrcIsNotSentInTheClearWhereADigestIsAskedFor() async throws {
+    @Test func netrcPasswordIsNotSentInPlaintextWithDigest() async throws {
         try folder.write(Array("machine 127.0.0.1 login me password hush\n".utf8), to: ".netrc", mode: 0o600)
         let outcome = try await nk(["-n", "--digest", server.url("/")], home: folder.path)
-        #expect(outcome.code == 2 && outcome.errors.contains("--digest goes with -u") && server.requestCount == 0)
+        #expect(outcome.code == 2 && outcome.errors.contains("use -u with --digest") && server.requestCount == 0)
         let request = try await received(["-n", "--digest", "-u", "you:there"], home: folder.path)
         #expect(request.values(named: "Authorization").isEmpty)
     }
@@ -117,7 +117,7 @@ struct AccessOptionTests {
     }
 
     @Test(arguments: ["-c", "--cookie-jar"])
-    func theJarIsWrittenForItsOwnerAlone(option: String) async throws {
+    func cookieJarIsOwnerOnly(option: String) async throws {
         server.script("/set", Reply(headers: ["Set-Cookie: id=hush; Path=/", "Set-Cookie: k=v; Max-Age=4000000"]))
         try folder.write(Array("old".utf8), to: "jar", mode: 0o644)
         #expect(try await nk(option, folder.file("jar"), server.url("/set")).code == 0)
@@ -131,16 +131,16 @@ struct AccessOptionTests {
         #expect(cookies == ["k=v; id=hush"] || cookies == ["id=hush; k=v"])
     }
 
-    @Test func cookiesOfOneURLGoToTheNext() async throws {
+    @Test func cookiesOfOneURLAreSentToTheNext() async throws {
         server.script("/set", Reply(headers: ["Set-Cookie: id=1; Path=/"], body: Array("1".utf8)))
         #expect(try await nk("-b", "", "-c", folder.file("jar"), server.url("/set"), server.url("/")).text == "1ok")
         #expect(server.received(1).values(named: "Cookie") == ["id=1"])
     }
 
     @Test(arguments: [
-        ("no cookie\n", "a line of "), ("HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\n\r\n", "2 lines of "),
+        ("no cookie\n", "1 line of "), ("HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\n\r\n", "2 lines of "),
     ])
-    func oneLineThatIsNoneLeavesTheOtherCookies(foreign: String, warning: String) async throws {
+    func invalidLineDoesNotDiscardOtherCookies(foreign: String, warning: String) async throws {
         let good = "# a comment\n\n127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tk\tv\n"
         try folder.write(Array((foreign + good).utf8), to: "jar", mode: 0o600)
         let outcome = try await nk("-b", folder.file("jar"), server.url("/"))
@@ -149,7 +149,7 @@ struct AccessOptionTests {
     }
 
     /// curl also ignores blanks at the start of a line.
-    @Test func blanksInFrontOfACookieCostNone() async throws {
+    @Test func leadingBlanksDoNotDiscardACookie() async throws {
         let lines = ["  ", " \t#HttpOnly_", ". "].enumerated().map { number, front in
             "\(front)127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tk\(number)\tv\n"
         }
@@ -158,19 +158,19 @@ struct AccessOptionTests {
         let outcome = try await nk("-b", jar, "-c", jar, server.url("/"))
         let sent = server.received().values(named: "Cookie").joined().split(separator: "; ")
         #expect(outcome.code == 0 && sent.sorted() == ["k0=v", "k1=v"])
-        #expect(outcome.errorLines.count == 1 && outcome.errors.hasPrefix("nk: warning: a line of \(jar) "))
+        #expect(outcome.errorLines.count == 1 && outcome.errors.hasPrefix("nk: warning: ignored 1 line of \(jar): "))
         let text = String(decoding: folder.contents(of: "jar") ?? [], as: UTF8.self)
         #expect(text.contains("\n127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tk0\tv\n"))
     }
 
     @Test(arguments: ["-j", "--junk-session-cookies"])
-    func cookiesOfASessionMayBeLeftOut(option: String) async throws {
+    func sessionCookiesCanBeExcluded(option: String) async throws {
         let lines = ["0\ts\t1", "4102444800\tk\tv"].map { "127.0.0.1\tFALSE\t/\tFALSE\t\($0)\n" }
         try folder.write(Array(lines.joined().utf8), to: "jar", mode: 0o600)
         #expect(try await received([option, "-b", folder.file("jar")]).values(named: "Cookie") == ["k=v"])
     }
 
-    @Test func behindAnAtSignIsAFileOfCookies() async throws {
+    @Test func atSignReadsCookiesFromAFile() async throws {
         try folder.write(Array("127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tk\tv\n".utf8), to: "a=b", mode: 0o600)
         let outcome = try await nk("-b", "@" + folder.file("a=b"), server.url("/"))
         #expect(outcome.code == 0 && outcome.errors == "")
@@ -184,14 +184,14 @@ struct AccessOptionTests {
         #expect(try await nk("-b", folder.file("j"), "-c", folder.file("j"), server.url("/")).errors == "")
     }
 
-    @Test func aJarThatCannotBeWrittenExitsWith23() async throws {
+    @Test func unwritableJarExitsWith23() async throws {
         let outcome = try await nk("-c", folder.file("none/jar"), server.url("/"))
         #expect(outcome.code == 23 && outcome.text == "ok" && outcome.errorLines.count == 1)
     }
 
     /// A cookie file is rewritten at the end, which would lose what cannot be read.
     @Test(arguments: ["large", "loop", "folder"])
-    func aJarThatIsThereAndCannotBeReadIsLeftAlone(kind: String) async throws {
+    func unreadableJarIsNotOverwritten(kind: String) async throws {
         let jar = folder.file("jar")
         switch kind {
         case "large":
@@ -211,7 +211,7 @@ struct AccessOptionTests {
         #expect(folder.mode(of: "jar") == before && folder.names == ["jar"])
     }
 
-    @Test func aJarOfMoreThanIsKeptIsLeftAlone() async throws {
+    @Test func oversizedJarIsNotOverwritten() async throws {
         let value = String(repeating: "v", count: 6 << 20)
         let text = (1...3).map { "h\($0).test\tFALSE\t/\tFALSE\t4102444800\tk\t\(value)\n" }.joined()
         let jar = folder.file("jar")
@@ -222,7 +222,7 @@ struct AccessOptionTests {
         #expect(folder.contents(of: "jar")?.count == text.utf8.count)
     }
 
-    @Test func aJarIsTheSameByAnotherName() async throws {
+    @Test func jarIsRecognizedByAnotherPath() async throws {
         try folder.write([], to: "jar")
         try #require(unsafe truncate(folder.file("jar"), off_t(InputFile.maxDocumentBytes) + 1) == 0)
         let outcome = try await nk(["-b", "./jar", "-c", "jar", server.url("/")], folder: folder.path)
@@ -233,7 +233,7 @@ struct AccessOptionTests {
         #expect(folder.names == ["jar", "new"])
     }
 
-    @Test func aJarBehindALinkIsRefused() async throws {
+    @Test func jarBehindASymbolicLinkIsRefused() async throws {
         server.script("/set", Reply(headers: ["Set-Cookie: id=1; Path=/"]))
         try folder.link("jar", to: "real")
         let outcome = try await nk("-b", folder.file("jar"), "-c", folder.file("jar"), server.url("/set"))
@@ -243,7 +243,7 @@ struct AccessOptionTests {
 
     // MARK: Certificates
 
-    @Test func aCertificateAndItsKeyAreShown() async throws {
+    @Test func clientCertificateAndKeyAreSent() async throws {
         let secure = try LoopbackServer(.valid, requiresClientCertificate: true)
         secure.script("/", .text("known"))
         try secure.writeClientIdentity(to: folder.path)
@@ -255,7 +255,7 @@ struct AccessOptionTests {
         #expect(try await nk("-k", "-E", folder.path + "/a\\:b.pem:unused", secure.url("/")).text == "known")
     }
 
-    @Test func aCertificateThatIsMissingExitsWith58() async throws {
+    @Test func missingCertificateExitsWith58() async throws {
         let secure = try LoopbackServer(.valid, requiresClientCertificate: true)
         let outcome = try await nk("-k", "--cert", folder.file("none") + ":hush", secure.url("/"))
         #expect(outcome.code == 58 && outcome.errorLines.count == 1 && !outcome.errors.contains("hush"))

@@ -20,7 +20,7 @@ struct CacheOptionTests {
         outcome.lines.first { $0.hasPrefix("Cache-Status: ") }.map { String($0.dropFirst(14)) }
     }
 
-    @Test func anAnswerIsKeptFromOneRunToTheNext() async throws {
+    @Test func cachePersistsBetweenInvocations() async throws {
         server.script("/", [.text("1"), .text("2"), .text("3")])
         let first = try await run("--cache", "3600")
         #expect(first.lines.last == "1" && status(first) == "nk; fwd=uri-miss; stored; detail=absent")
@@ -48,7 +48,7 @@ struct CacheOptionTests {
         #expect(server.requestCount == 1)
     }
 
-    @Test func modesSayWhoIsAskedFirst() async throws {
+    @Test func cacheModeDeterminesTheOrderOfCacheAndNetwork() async throws {
         server.script("/", [.text("1\n"), .text("2\n"), Reply(cutAfter: 0, ending: .close)])
         _ = try await run("--cache", "3600")
         let both = try await run("--cache", "3600", "--cache-mode", "cache-then-network")
@@ -61,7 +61,7 @@ struct CacheOptionTests {
         #expect(try await run("--cache", "0", "--cache-mode", "stale-while-revalidate=60").lines.last == "2")
     }
 
-    @Test func theServersWordCountsIfThatIsWanted() async throws {
+    @Test func serverCacheRulesApplyWhenRequested() async throws {
         let reply = { (number: Int) in
             Reply(headers: ["Cache-Control: max-age=3600", "Vary: A"], body: Array("\(number)\n".utf8))
         }
@@ -83,13 +83,13 @@ struct CacheOptionTests {
         ["--cache-mode", "native=1"], ["--cache-mode", "http", "--cache", "1"], ["--cache", "1", "--cache-dir", ""],
         ["--cache-mode", "stale-if-error=x"],
     ])
-    func aValueThatIsNoneExitsWith2(options: [String]) async throws {
+    func invalidValueExitsWith2(options: [String]) async throws {
         let outcome = try await nk(options + [server.url("/")])
         #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.bytes.isEmpty)
         #expect(server.requestCount == 0)
     }
 
-    @Test func whatIsKeptIsListedShownAndRemoved() async throws {
+    @Test func cacheEntriesAreListedShownAndRemoved() async throws {
         server.script("/", [Reply(headers: ["A: b"], body: Array("the body".utf8))])
         _ = try await run("--cache", "3600", "--cache-version", "9")
         let list = try await nk("cache", "list", directory)
@@ -108,7 +108,7 @@ struct CacheOptionTests {
         #expect(try await nk("cache", "rm", directory, "--all").text == "removed 0\n")
     }
 
-    @Test func eachHeadIsDumpedOnceWhereTwoAnswersCome() async throws {
+    @Test func eachHeadIsDumpedOnceForTwoResponses() async throws {
         server.script("/", [.text("1\n"), .text("2\n")])
         _ = try await run("--cache", "3600")
         let words = ["-s", "-D", "-", "--cache-dir", directory, "--cache-mode", "cache-then-network"]
@@ -117,17 +117,17 @@ struct CacheOptionTests {
         #expect(both.lines.filter { $0.count == 1 } == ["1", "2"])
     }
 
-    @Test func whatCannotBeKeptIsToldOnceAndGivenAllTheSame() async throws {
+    @Test func cacheWriteFailureIsReportedOnceAndTheBodyIsPrinted() async throws {
         server.script("/", [.text("1")])
         let words = ["--cache", "3600", "--cache-dir", "/dev/null/cache", server.url("/")]
         let outcome = try await nk(words)
         #expect(outcome.code == 0 && outcome.text == "1")
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains("/dev/null/cache"))
-        #expect(outcome.errors.hasPrefix("nk: warning: the answer is not kept: "))
+        #expect(outcome.errors.hasPrefix("nk: warning: cannot store the response in the cache: "))
         #expect(try await nk(["-s"] + words).errors.isEmpty)
     }
 
-    @Test func theBodyIsShownAsItIs() async throws {
+    @Test func cachedBodyIsPrintedUnchanged() async throws {
         let body = Array(UInt8.min...UInt8.max)
         server.script("/", .bytes(body, contentType: "application/octet-stream"))
         _ = try await run("--cache", "3600")
@@ -135,7 +135,7 @@ struct CacheOptionTests {
         #expect(try await nk("cache", "show", directory, name).bytes.suffix(256).elementsEqual(body))
     }
 
-    @Test func damageIsFoundAndTold() async throws {
+    @Test func damagedEntriesAreReported() async throws {
         server.script("/", [.text("1")])
         _ = try await run("--cache", "3600")
         let name = try await nk("cache", "list", directory).text.prefix(32)
@@ -151,12 +151,12 @@ struct CacheOptionTests {
             (["rm", "/tmp"], 2),
             (["list", "/tmp", "x"], 2), ([], 2),
         ] as [([String], Int32)])
-    func wordsThatAreNoneAreOneLineAndACode(words: [String], code: Int32) async throws {
+    func invalidArgumentsPrintOneLineAndExit(words: [String], code: Int32) async throws {
         let outcome = try await nk(["cache"] + words)
         #expect(outcome.code == code && outcome.errorLines.count == 1)
     }
 
-    @Test func helpIsForThePerson() async throws {
+    @Test func helpDescribesTheCommand() async throws {
         let outcome = try await nk("cache", "--help")
         #expect(outcome.code == 0 && outcome.text.contains("nk cache verify DIR"))
         #expect(outcome.lines.allSatisfy { $0.count <= 100 })

@@ -38,7 +38,7 @@ struct ConsoleTests {
         return progress
     }
 
-    @Test func aLineIsDrawnOverItself() {
+    @Test func lineIsRedrawnInPlace() {
         let console = screen.console()
         console.begin(0, name: "file")
         console.draw()
@@ -49,7 +49,7 @@ struct ConsoleTests {
         #expect(drawn.hasPrefix("\r\u{1b}[Jfile  ") && drawn.contains(" 50%") && !drawn.hasSuffix("\n"))
     }
 
-    @Test func whatHasNotChangedIsNotDrawnAgain() {
+    @Test func unchangedLineIsNotRedrawn() {
         let console = screen.console()
         console.begin(0, name: "file")
         console.draw()
@@ -58,7 +58,7 @@ struct ConsoleTests {
         #expect(screen.take() == "")
     }
 
-    @Test func theLastLineStaysAndEnds() {
+    @Test func finalLineRemainsAndIsTerminated() {
         let console = screen.console()
         console.begin(0, name: "file")
         console.draw()
@@ -67,7 +67,7 @@ struct ConsoleTests {
         #expect(screen.take() == "\r\u{1b}[Jdone within 78\n\r\u{1b}[J" || screen.take() == "")
     }
 
-    @Test func wordsStandAboveTheLines() {
+    @Test func messagesAppearAboveTheProgressLines() {
         let console = screen.console()
         console.begin(0, name: "one")
         console.begin(1, name: "two")
@@ -80,7 +80,7 @@ struct ConsoleTests {
         #expect(drawn.hasPrefix("one ") && drawn.split(separator: "\n").count == 2)
     }
 
-    @Test func noMoreLinesThanTheTerminalHas() {
+    @Test func linesDoNotExceedTheTerminalHeight() {
         let console = screen.console()
         screen.resize(40, 5)
         for index in 0..<10 {
@@ -92,7 +92,7 @@ struct ConsoleTests {
         #expect(lines.allSatisfy { $0.count < 40 })
     }
 
-    @Test func withoutATerminalThereAreWordsAlone() {
+    @Test func onlyMessagesAreWrittenWithoutATerminal() {
         let console = screen.console(showsProgress: false)
         console.begin(0, name: "file")
         console.update(0, Self.progress(50))

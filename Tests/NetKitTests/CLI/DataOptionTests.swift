@@ -17,25 +17,25 @@ struct DataOptionTests {
         return server.received()
     }
 
-    @Test func dataGoesIntoTheURLInOrder() async throws {
+    @Test func dataIsAddedToTheURLInOrder() async throws {
         let request = try await received(["-G", "-d", "a=1", "--data-urlencode", "b=c d/?é", "-d", "e"])
         #expect(request.requestLine == "GET /p?q=1&a=1&b=c+d%2F%3F%C3%A9&e HTTP/1.1")
         #expect(request.values(named: "Content-Type").isEmpty && request.body.isEmpty)
     }
 
     @Test(arguments: [["-G"], ["--get"], ["-G", "-d", ""]])
-    func withoutDataTheURLStays(words: [String]) async throws {
+    func urlIsUnchangedWithoutData(words: [String]) async throws {
         #expect(try await received(words).requestLine == "GET /p?q=1 HTTP/1.1")
     }
 
     @Test(arguments: [("/p?q=1&", "/p?q=1&a=1"), ("/p?q=1&#f&", "/p?q=1&a=1"), ("/p?", "/p?a=1"), ("/p&", "/p&?a=1")])
-    func noAmpersandIsDoubled(path: String, target: String) async throws {
+    func ampersandIsNotDuplicated(path: String, target: String) async throws {
         #expect(try await received(["-G", "-d", "a=1"], path: path).requestLine == "GET \(target) HTTP/1.1")
         server.forgetRequests()
         #expect(try await received(["-G"], path: "/p?q=1&").requestLine == "GET /p?q=1& HTTP/1.1")
     }
 
-    @Test func theMethodMayBeAnother() async throws {
+    @Test func methodCanBeOverridden() async throws {
         #expect(try await received(["-G", "-X", "POST", "-d", "a=1"], path: "/").requestLine == "POST /?a=1 HTTP/1.1")
         server.forgetRequests()
         #expect(try await received(["-G", "-I", "-d", "a=1"], path: "/").requestLine == "HEAD /?a=1 HTTP/1.1")
@@ -50,7 +50,7 @@ struct DataOptionTests {
         #expect(request.values(named: "Content-Type") == ["application/x-www-form-urlencoded"])
     }
 
-    @Test func aFileIsEncodedWithItsLineEnds() async throws {
+    @Test func encodedFilePreservesLineEndings() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/data"
         try Data([0, 10, 32, 0xFF]).write(to: URL(filePath: path))
@@ -59,7 +59,7 @@ struct DataOptionTests {
         #expect(try await received(["--data-urlencode", "n@\(path)"]).body == Array("n=%00%0A+%FF".utf8))
     }
 
-    @Test func aFileIsSentAsItIsOrWithoutLineEnds() async throws {
+    @Test func fileIsSentUnchangedOrWithoutLineEndings() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/data"
         try Data([1, 13, 10, 0, 2]).write(to: URL(filePath: path))
@@ -68,24 +68,24 @@ struct DataOptionTests {
         #expect(try await received(["-d", "@\(path)"]).body == [1, 2])
     }
 
-    @Test func anAtSignOfRawDataIsAnAtSign() async throws {
+    @Test func atSignInRawDataIsLiteral() async throws {
         let request = try await received(["--data-raw", "@/nowhere/at/all", "--data-binary", "b"])
         #expect(request.body == Array("@/nowhere/at/all&b".utf8))
         #expect(request.values(named: "Content-Type") == ["application/x-www-form-urlencoded"])
     }
 
     @Test(arguments: ["0-4", "5-", "-7", "0-0,4-5"])
-    func aRangeIsAskedFor(range: String) async throws {
+    func rangeIsRequested(range: String) async throws {
         #expect(try await received(["-g", "-r", range]).values(named: "Range") == ["bytes=\(range)"])
     }
 
     @Test func aSingleNumberIsAnOpenRange() async throws {
         let outcome = try await nk("-r", "4", server.url("/"))
         #expect(outcome.code == 0 && server.received().values(named: "Range") == ["bytes=4-"])
-        #expect(outcome.errorLines == ["nk: warning: -r '4' has no '-': it is taken for '4-'"])
+        #expect(outcome.errorLines == ["nk: warning: -r '4' has no '-'; using '4-'"])
     }
 
-    @Test func aFileThatIsNotThereIsTold() async throws {
+    @Test func missingFileIsReported() async throws {
         let outcome = try await nk("--data-urlencode", "@/nowhere/at/all", server.url("/"))
         #expect(outcome.code == 26 && outcome.errors.contains("/nowhere/at/all"))
         #expect(server.requestCount == 0)

@@ -2,7 +2,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct DemoTests {
-    @Test func theDemonstrationComesOutAsExpected() async throws {
+    @Test func demoPrintsTheExpectedOutput() async throws {
         let outcome = try await nk("demo")
         #expect(outcome.code == 0)
         #expect(outcome.errors == "")
@@ -13,6 +13,6 @@ struct DemoTests {
         for number in 1...9 {
             #expect(outcome.lines.contains { $0.hasPrefix("\(number) ") })
         }
-        #expect(outcome.text.contains("1,000 of 1,000 got their own answer back"))
+        #expect(outcome.text.contains("1,000 of 1,000 responses match their requests"))
     }
 }

@@ -19,19 +19,19 @@ struct DownloadOptionTests {
     private var pattern: [UInt8] { (0..<20_000).map { UInt8(97 + $0 % 26) } }
 
     @Test(arguments: [["-C", "-"], ["-C-"], ["--continue-at", "-"], ["--resume"]])
-    func whatWasCutShortIsGoneOnWith(words: [String]) async throws {
+    func truncatedDownloadIsResumed(words: [String]) async throws {
         server.script("/file", [Self.cut, Self.whole])
         let words = words + ["-o", folder.file("out"), server.url("/file")]
         #expect(try await nk(words).code == 18)
         #expect(folder.names == ["out.part", "out.part.nk"])
         let outcome = try await nk(words)
-        #expect(outcome.code == 0 && outcome.errors.hasPrefix("nk: goes on at "))
+        #expect(outcome.code == 0 && outcome.errors.hasPrefix("nk: resuming at "))
         #expect(folder.contents(of: "out") == pattern && folder.names == ["out"])
         #expect(server.received(1).values(named: "If-Range") == ["\"v1\""])
     }
 
     @Test(arguments: [true, false])
-    func aLinkStaysALinkToTheFileThatIsWritten(isThere: Bool) async throws {
+    func symbolicLinkIsPreservedAndItsTargetIsWritten(isThere: Bool) async throws {
         server.script("/file", Self.whole)
         if isThere {
             try folder.write([1], to: "real")
@@ -42,7 +42,7 @@ struct DownloadOptionTests {
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link")) == "real")
     }
 
-    @Test func aFileGetsTheServersTimeWhereThatIsAskedFor() async throws {
+    @Test func fileGetsTheServersTimeWhenRequested() async throws {
         let fields = ["ETag: \"v1\"", "Last-Modified: Thu, 02 Jan 2020 00:00:00 GMT"]
         server.script("/file", Reply(headers: fields, patternLength: 20_000, answersRanges: true))
         #expect(try await nk(["-R", "--resume", "-o", folder.file("out"), server.url("/file")]).code == 0)
@@ -57,7 +57,7 @@ struct DownloadOptionTests {
         #expect(folder.contents(of: "out") == pattern && folder.mode(of: "out") & 0o7777 == 0o640)
     }
 
-    @Test func aDirectoryTakesTheNameOfTheHeadAndReplacesNothing() async throws {
+    @Test func directoryUsesTheNameFromTheHeadWithoutOverwriting() async throws {
         server.script("/file", Reply(headers: ["Content-Disposition: inline; filename=../x"], body: Array("a".utf8)))
         let words = ["-o", folder.path + "/", server.url("/file")]
         #expect(try await nk(words).code == 0)
@@ -71,7 +71,7 @@ struct DownloadOptionTests {
         #expect(folder.names == ["x"])
     }
 
-    @Test func aDigestHasToFit() async throws {
+    @Test func digestMismatchFails() async throws {
         server.script("/file", Reply(body: Array("abc".utf8)))
         let right = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         let words = ["-o", folder.file("out"), server.url("/file")]
@@ -81,7 +81,7 @@ struct DownloadOptionTests {
         #expect(folder.contents(of: "out") == Array("abc".utf8) && folder.names == ["out"])
     }
 
-    @Test func segmentsMakeOneFile() async throws {
+    @Test func segmentsAreJoinedIntoOneFile() async throws {
         server.script("/file", Reply(headers: ["ETag: \"v1\""], patternLength: 1_200_000, answersRanges: true))
         #expect(try await nk("--segments", "4", "-o", folder.file("out"), server.url("/file")).code == 0)
         let bytes = folder.contents(of: "out") ?? []
@@ -99,12 +99,12 @@ struct DownloadOptionTests {
         ["-C", "5"], ["--segments", "0"], ["--segments", "17"], ["--segments", "x"], ["--sha256", "abc"],
         ["--md5", "zz"], ["--sha256"], ["-C"],
     ])
-    func nonsenseExitsWith2(words: [String]) async throws {
+    func invalidOptionsExitWith2(words: [String]) async throws {
         let outcome = try await nk(words + (words.count == 1 ? [] : ["-o", folder.file("out"), server.url("/file")]))
         #expect(outcome.code == 2 && outcome.errorLines.count == 1)
     }
 
-    @Test func headsOfDownloadsGoToStandardOutput() async throws {
+    @Test func headsOfDownloadsAreWrittenToStandardOutput() async throws {
         server.script("/file", Reply(headers: ["X-A: 1"], body: Array("abc".utf8)))
         let outcome = try await nk("-D", "-", "-C", "-", "-o", folder.file("out"), server.url("/file"))
         #expect(outcome.code == 0 && outcome.text == "HTTP/1.1 200 \r\nX-A: 1\r\nContent-Length: 3\r\n\r\n")
@@ -113,13 +113,13 @@ struct DownloadOptionTests {
         #expect(refused.code == 22 && refused.lines.first == "HTTP/1.1 404 ")
     }
 
-    @Test func whatIsNoDownloadExitsWith2() async throws {
+    @Test func downloadOptionsWithoutADownloadExitWith2() async throws {
         #expect(try await nk("-C", "-", server.url("/file")).code == 2)
         #expect(try await nk("-C", "-", "-d", "x", "-o", folder.file("out"), server.url("/file")).code == 2)
         #expect(server.requestCount == 0)
     }
 
-    @Test func theInventoryListsResumesAndPurges() async throws {
+    @Test func inventoryListsResumesAndRemovesDownloads() async throws {
         server.script("/file", [Self.cut, Self.whole])
         #expect(try await nk("-C", "-", "-o", folder.file("out"), server.url("/file")).code == 18)
         let listed = try await nk("downloads", "list", folder.path)
@@ -136,7 +136,7 @@ struct DownloadOptionTests {
         #expect(folder.names == ["out"])
     }
 
-    @Test func aPlaceThatCannotBeWrittenHasOneCode() async throws {
+    @Test func unwritableDestinationsHaveOneExitCode() async throws {
         let tree = try TemporaryTree()
         for name in ["parts", "place"] {
             try FileManager.default.createDirectory(atPath: tree.file(name), withIntermediateDirectories: false)
@@ -155,7 +155,7 @@ struct DownloadOptionTests {
         ["downloads"], ["downloads", "eat"], ["downloads", "list"], ["downloads", "list", "a", "b"],
         ["downloads", "purge", "a", "--older-than", "x"], ["downloads", "list", "a", "--segments", "2"],
     ])
-    func aWrongInventoryExitsWith2(words: [String]) async throws {
+    func invalidInventoryExitsWith2(words: [String]) async throws {
         let outcome = try await nk(words)
         #expect(outcome.code == 2 && outcome.errorLines.count == 1)
     }

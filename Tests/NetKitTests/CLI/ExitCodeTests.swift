@@ -40,7 +40,7 @@ struct ExitCodeTests {
         try await expect(7, naming: "127.0.0.1:\(port.number)", from: ["http://127.0.0.1:\(port.number)/"])
     }
 
-    @Test func aBodyThatIsCutShortExitsWith18AndShowsWhatCame() async throws {
+    @Test func truncatedBodyExitsWith18AndPrintsWhatArrived() async throws {
         server.script("/", Reply(body: Array("half a body".utf8), cutAfter: 38 + 4 + 4, ending: .close))
         let outcome = try await nk(server.url("/"))
         #expect(outcome.code == 18)
@@ -53,12 +53,12 @@ struct ExitCodeTests {
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", 56),
         ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 8),
     ])
-    func aReplyThatIsNoneExitsWithCurlsOwnCode(reply: String, code: Int32) async throws {
+    func invalidResponseExitsWithCurlsCode(reply: String, code: Int32) async throws {
         server.script("/", .raw(reply))
         try await expect(code, naming: "127.0.0.1:\(server.port)", from: [server.url("/")])
     }
 
-    @Test func aStatusOfFiveDigitsExitsWithCurlsOwnCode() async throws {
+    @Test func statusOfFiveDigitsExitsWithCurlsCode() async throws {
         let isOld = try await nk("--version").text.contains("libcurl/7.")
         server.script("/", .raw("HTTP/1.1 99999 OK\r\n\r\n"))
         try await expect(isOld ? 1 : 8, naming: "127.0.0.1:\(server.port)", from: [server.url("/")])
@@ -69,15 +69,15 @@ struct ExitCodeTests {
         server.script("/", Reply(status: 503, body: Array("sorry".utf8)))
         let outcome = try await nk(option, server.url("/"))
         #expect(outcome.code == 22 && outcome.bytes == [])
-        #expect(outcome.errorLines == ["nk: (22) \(server.url("/")) answered with status 503"])
+        #expect(outcome.errorLines == ["nk: (22) HTTP 503 for \(server.url("/"))"])
     }
 
-    @Test func failLetsOtherStatusesPass() async throws {
+    @Test func failIgnoresOtherStatuses() async throws {
         server.script("/", Reply(status: 304))
         #expect(try await nk("-f", server.url("/")).code == 0)
     }
 
-    @Test func aFileOfDataThatIsMissingExitsWith26() async throws {
+    @Test func missingDataFileExitsWith26() async throws {
         try await expect(26, naming: folder.file("none"), from: ["-d", "@" + folder.file("none"), server.url("/")])
         #expect(server.requestCount == 0)
     }
@@ -99,7 +99,7 @@ struct ExitCodeTests {
         try await expect(35, naming: "TLS", from: [garbage.url("/")])
     }
 
-    @Test func anEmptyReplyExitsWith52() async throws {
+    @Test func emptyResponseExitsWith52() async throws {
         server.script("/", Reply(cutAfter: 0, ending: .close))
         try await expect(52, naming: "127.0.0.1:\(server.port)", from: [server.url("/")])
     }
@@ -123,7 +123,7 @@ struct ExitCodeTests {
         #expect(try await nk("--insecure", secure.url("/")).text == "secret")
     }
 
-    @Test func theSystemsAuthoritiesDoNotKnowTheLoopbackServer() async throws {
+    @Test func systemAuthoritiesDoNotTrustTheLoopbackServer() async throws {
         let secure = try LoopbackServer(.valid)
         secure.script("/", .text("secret"))
         try await expect(60, naming: "authority", from: [secure.url("/")])
@@ -164,7 +164,7 @@ struct ExitCodeTests {
     }
 
     @Test(arguments: [("-s", false), ("--silent", false), ("-sS", true), ("-Ss", true), ("-S", true)])
-    func silentLeavesTheErrorLineOutUnlessItIsAskedFor(option: String, isShown: Bool) async throws {
+    func silentHidesTheErrorLineUnlessItIsRequested(option: String, isShown: Bool) async throws {
         let outcome = try await nk(option, "-f", server.url("/missing"))
         #expect(outcome.code == 22)
         #expect(outcome.errorLines.count == (isShown ? 1 : 0))

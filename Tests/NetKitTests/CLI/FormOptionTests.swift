@@ -30,12 +30,12 @@ struct FormOptionTests {
     }
 
     @Test(arguments: ["-F", "--form"])
-    func aFieldIsNameAndValue(option: String) async throws {
+    func fieldHasANameAndAValue(option: String) async throws {
         let text = try await body([option, "a=1", option, "b=", option, "=c", "-Fd=2"])
         #expect(text == part("a", "1") + part("b", "") + part("", "c") + part("d", "2") + "--B--\r\n")
     }
 
-    @Test func aFileBringsItsNameAndItsType() async throws {
+    @Test func fileIncludesItsNameAndType() async throws {
         let plain = "; filename=\"a.txt\"\r\nContent-Type: text/plain"
         #expect(try await body(["-F", "f=@a.txt"]) == part("f", "hello", more: plain) + "--B--\r\n")
         #expect(
@@ -49,7 +49,7 @@ struct FormOptionTests {
     }
 
     /// A combining accent forms one `Character` with the preceding mark.
-    @Test func anAccentBehindItHidesNoMark() async throws {
+    @Test func combiningAccentDoesNotHideTheDelimiter() async throws {
         let accent = "\u{301}"
         try folder.write(Array("accented".utf8), to: accent)
         #expect(
@@ -60,24 +60,25 @@ struct FormOptionTests {
     }
 
     @Test(arguments: [("up", "text/plain"), ("up.odd", "text/plain"), ("up.png", "image/png")])
-    func aNameWithoutATypeLeavesTheFilesOwn(name: String, type: String) async throws {
-        let told = "; filename=\"\(name)\"\r\nContent-Type: \(type)"
-        #expect(try await body(["-F", "f=@a.txt;filename=\(name)"]) == part("f", "hello", more: told) + "--B--\r\n")
+    func nameWithoutATypeKeepsTheTypeOfTheFile(name: String, type: String) async throws {
+        let disposition = "; filename=\"\(name)\"\r\nContent-Type: \(type)"
+        #expect(
+            try await body(["-F", "f=@a.txt;filename=\(name)"]) == part("f", "hello", more: disposition) + "--B--\r\n")
     }
 
-    @Test func aFieldMayHaveAFilesContentOrAType() async throws {
+    @Test func fieldCanHaveTheContentOfAFileOrAType() async throws {
         #expect(try await body(["-F", "f=<a.txt"]) == part("f", "hello") + "--B--\r\n")
         let typed = "\r\nContent-Type: text/html\r\nX-A: 1"
         let words = ["-F", "f=b;type=text/html;headers=\"X-A: 1\"", "-F", "g=\"a;b\""]
         #expect(try await body(words) == part("f", "b", more: typed) + part("g", "a;b") + "--B--\r\n")
     }
 
-    @Test func aFormStringIsTakenAsItIs() async throws {
+    @Test func formStringIsLiteral() async throws {
         let text = try await body(["--form-string", "a=@x;type=y/z", "--form-string", "b=<\"=;"])
         #expect(text == part("a", "@x;type=y/z") + part("b", "<\"=;") + "--B--\r\n")
     }
 
-    @Test func standardInputIsAFileOrAField() async throws {
+    @Test func standardInputCanBeAFileOrAField() async throws {
         let file = "; filename=\"-\"\r\nContent-Type: application/octet-stream"
         let piped = try await body(["-F", "f=@-"], input: pattern(200_000))
         let expected = String(decoding: pattern(200_000), as: UTF8.self)
@@ -85,20 +86,20 @@ struct FormOptionTests {
         #expect(try await body(["-F", "f=<-"], input: Array("in".utf8)) == part("f", "in") + "--B--\r\n")
     }
 
-    @Test func nothingAtAllIsAnEmptyURLEncodedBody() async throws {
+    @Test func emptyFormSendsAnEmptyURLEncodedBody() async throws {
         #expect(try await body([]) == "")
     }
 
     @Test(arguments: [
         (["-F", "a"], 2, "-F has no '='"), (["-F", "a=1;type=x"], 2, "'a': type="),
-        (["-F", "a=1;b"], 2, "'a': behind"),
+        (["-F", "a=1;b"], 2, "'a': expected"),
         (["-F", "a=@"], 2, "'a'"), (["-F", "a=@-", "-F", "b=@-"], 2, "once"), (["-F"], 2, "-F"), (["-x"], 2, "-x"),
         (["-F", "=(;type=multipart/mixed"], 2, "=("), (["-F", "a=1;headers=x"], 2, "'a': headers="),
         (["--boundary", "a\"b"], 2, "byte 1"), (["--boundary", ""], 2, "boundary"),
         (["--boundary", "xyz", "-F", "a=.--xyz"], 2, "byte 1"), (["-F", "a=@gone"], 26, "gone"),
         (["-F", "a=<gone"], 26, "gone"), (["-F", "a=@."], 26, "."), (["-F", "a=1;type=a/b\r\nX: y"], 2, "0x0d"),
     ])
-    func whatCannotBeReadIsOneLine(words: [String], code: Int32, part: String) async throws {
+    func unreadableInputPrintsOneLine(words: [String], code: Int32, part: String) async throws {
         let outcome = try await nk(["multipart"] + words, folder: folder.path)
         #expect(outcome.code == code)
         #expect(outcome.bytes.isEmpty)
@@ -122,7 +123,7 @@ struct FormOptionTests {
     }
 
     @Test(arguments: [[], ["-Z"]])
-    func aFieldFromStandardInputGoesToEveryURL(words: [String]) async throws {
+    func fieldFromStandardInputIsSentToEveryURL(words: [String]) async throws {
         let server = try LoopbackServer()
         server.script("*", .text("ok"))
         let asked = words + ["-F", "f=<-", "-F", "g=@a.txt", server.url("/1"), server.url("/2")]
@@ -136,7 +137,7 @@ struct FormOptionTests {
     }
 
     @Test(arguments: ["f=@-", "f=@a.txt,-", "f=@pipe"])
-    func aFileThatComesOnceGoesToOneURL(form: String) async throws {
+    func singleUseFileIsSentToOneURL(form: String) async throws {
         let server = try LoopbackServer()
         server.script("*", .text("ok"))
         try #require(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
@@ -147,12 +148,12 @@ struct FormOptionTests {
     }
 
     @Test(arguments: [["-X", "GET"], ["-d", "x"], ["--json", "1"], ["-I"], ["-T", "a.txt"]])
-    func aFormGoesWithNoOtherBody(words: [String]) async throws {
+    func formExcludesAnyOtherBody(words: [String]) async throws {
         let outcome = try await nk(words + ["-F", "a=1", "http://127.0.0.1:1/"], folder: folder.path)
         #expect(outcome.code == 2 && outcome.errorLines.count == 1)
     }
 
-    @Test func helpIsAPage() async throws {
+    @Test func helpFitsAPage() async throws {
         let outcome = try await nk("multipart", "--help")
         #expect(outcome.code == 0 && outcome.text.contains("--boundary") && outcome.errors == "")
     }

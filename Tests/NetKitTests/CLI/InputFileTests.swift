@@ -16,7 +16,7 @@ struct InputFileTests {
         ["mock", "/dev/zero"], ["run", "/dev/zero"], ["pins", "/dev/zero"],
         ["trust", "--host", "a.example", "--chain", "/dev/zero"], ["-w", "@/dev/zero", "http://127.0.0.1/"],
     ])
-    func aDocumentWithoutEndIsOneLine(words: [String]) async throws {
+    func endlessDocumentPrintsOneLine(words: [String]) async throws {
         let outcome = try await nk(words)
         #expect(outcome.code == 26 && outcome.bytes == [])
         #expect(outcome.errorLines == ["nk: (26) cannot read /dev/zero: File too large"])
@@ -26,13 +26,13 @@ struct InputFileTests {
         (2, ["validate", "--shape", "/dev/zero", "/dev/null"]),
         (90, ["--pinnedpubkey", "/dev/zero", "https://127.0.0.1/"]),
     ])
-    func whatIsNeededToJudgeHasItsOwnCode(code: Int, words: [String]) async throws {
+    func unreadableRequiredInputHasItsOwnExitCode(code: Int, words: [String]) async throws {
         let outcome = try await nk(words)
         #expect(outcome.code == Int32(code) && outcome.errorLines.count == 1)
         #expect(outcome.errors.hasSuffix(": File too large\n"))
     }
 
-    @Test func aPipeThatSomebodyMadeNonBlockingIsWaitedFor() async throws {
+    @Test func nonblockingPipeIsAwaited() async throws {
         var ends: [Int32] = [0, 0]
         try #require(unsafe pipe(&ends) == 0)
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
@@ -43,7 +43,7 @@ struct InputFileTests {
             let read = unsafe systemRead(reader, &byte, 1)
             count.withLock { $0 = read }
         }
-        // A reader that does not wait would have ended long before.
+        // A read that does not wait for input would have returned long before.
         for _ in 0..<100_000 where count.withLock({ $0 }) == nil {
             sched_yield()
         }
@@ -58,27 +58,29 @@ struct InputFileTests {
     }
 
     @Test(arguments: [["-d", "@PIPE"], ["-H", "@PIPE"], ["--data-urlencode", "a@PIPE"], ["-F", "a=<PIPE"]])
-    func whoReadsAPipeEndsAtTheFirstSignal(words: [String]) async throws {
+    func readingAPipeEndsAtTheFirstSignal(words: [String]) async throws {
         let folder = try TemporaryFolder()
         let pipe = folder.file("pipe")
         try #require(unsafe mkfifo(pipe, 0o600) == 0)
-        let arguments = try Arguments(parsing: words.map { $0.replacing("PIPE", with: pipe) } + ["http://127.0.0.1/"])
+        let words = words.map { $0.replacing("PIPE", with: pipe) } + ["http://127.0.0.1/"]
+        let arguments = try Arguments.operations(parsing: words)[0]
         let ended = Lock(false)
-        // Runs on its own thread. The cooperative pool has few threads, and this blocks until one of them continues.
+        // Reading blocks until the writer below closes the pipe. It must not hold one of the cooperative pool's few
+        // threads, because the test needs them to continue.
         DispatchQueue(label: "reader").async {
             var arguments = arguments
             try? arguments.readInputs()
-            _ = try? Plan(Job(0, of: arguments), of: arguments)
+            _ = try? TransferRequest(Job(0, of: arguments), of: arguments)
             ended.withLock { $0 = true }
         }
-        // A FIFO opens when both ends are open, so the reader has started then.
+        // open() of a FIFO returns when both ends are open, so the reader has started by then.
         let writer = await withCheckedContinuation { continuation in
             DispatchQueue(label: "writer").async {
                 continuation.resume(returning: unsafe open(pipe, O_WRONLY | O_CLOEXEC))
             }
         }
         try #require(writer >= 0)
-        #expect(Interrupt.endsAtOnce)
+        #expect(Interrupt.endsImmediately)
         close(writer)
         while !ended.withLock({ $0 }) {
             sched_yield()
@@ -86,14 +88,14 @@ struct InputFileTests {
     }
 
     @Test(arguments: [["-T", "-"], ["-F", "a=@-"], ["-d", "@-"]])
-    func inputThatCannotBeReadTellsWhy(words: [String]) async throws {
+    func unreadableInputIsReportedWithItsReason(words: [String]) async throws {
         let server = try LoopbackServer()
         let outcome = try await nk(line: "exec \"$0\" \"$@\" </tmp", words[0], words[1], server.url("/"))
         #expect(outcome.code == 26)
         #expect(outcome.errorLines == ["nk: (26) cannot read standard input: Is a directory"])
     }
 
-    @Test func dataHasTheLimitOfCurl() async throws {
+    @Test func dataIsLimitedAsInCurl() async throws {
         let folder = try TemporaryFolder()
         try folder.write([], to: "large")
         try #require(unsafe truncate(folder.file("large"), off_t(1 << 30) + 1) == 0)

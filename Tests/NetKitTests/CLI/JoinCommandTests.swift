@@ -17,13 +17,13 @@ struct JoinCommandTests {
         (["h", "x"], "no scheme"), (["http://", "x"], "no host"), (["http://h", "a\u{1}"], "byte 0x01 at byte 1"),
         (["--other", "http://h", "x"], "--other"), (["http://h:99999", "x"], "port"),
     ])
-    func whatCannotBeAURLIsOneLineAndTwo(words: [String], offender: String) async throws {
+    func invalidURLPrintsOneLineAndExitsWith2(words: [String], offender: String) async throws {
         let outcome = try await nk(["join"] + words)
         #expect(outcome.code == 2 && outcome.bytes == [])
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains(offender))
     }
 
-    @Test func itHasAHelpOfItsOwn() async throws {
+    @Test func commandHasItsOwnHelp() async throws {
         let outcome = try await nk("join", "--help")
         #expect(outcome.code == 0 && outcome.text.contains("--keep-base-path"))
     }

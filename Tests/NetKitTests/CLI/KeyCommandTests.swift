@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct KeyCommandTests {
-    @Test func theKeyIsTheLibrarys() async throws {
+    @Test func keyMatchesTheLibrary() async throws {
         let outcome = try await nk(
             "key", "POST", "http://h/x", "--params", #"{"b":1,"a":[1.0,"1"]}"#, "-H", "Accept: a/b", "--user", "me")
         let key = try CacheKey(
@@ -12,7 +12,7 @@ struct KeyCommandTests {
         #expect(outcome.code == 0 && outcome.text == key.name + "\n" && outcome.errors == "")
     }
 
-    @Test func theOrderOfNamesAndTheCaseOfHostsMakeNoDifference() async throws {
+    @Test func keyIgnoresTheOrderOfNamesAndTheCaseOfHosts() async throws {
         let one = try await nk("key", "GET", "http://H:80", "--params", #"{"a":1,"b":2}"#)
         let other = try await nk("key", "GET", "HTTP://h/#top", "--params", #"{"b":2,"a":1}"#)
         let third = try await nk("key", "GET", "http://h/", "--params", #"{"b":2,"a":"1"}"#)
@@ -20,7 +20,7 @@ struct KeyCommandTests {
         #expect(one.text != third.text && third.code == 0)
     }
 
-    @Test func theDescriptionIsExplained() async throws {
+    @Test func canonicalFormIsExplained() async throws {
         let outcome = try await nk("key", "--explain", "PUT", "http://h/?q", "-d", "x", "--params", #"[{"k":null}]"#)
         #expect(
             outcome.text == """
@@ -41,13 +41,13 @@ struct KeyCommandTests {
         (["GET", "http://h/", "-H", "nothing"], "-H"), (["GET", "http://h/", "-H", "a b: c"], "field 1"),
         (["GET", "http://h/", "--nothing"], "--nothing"),
     ])
-    func whatCannotBeSentIsOneLineAndTwo(words: [String], offender: String) async throws {
+    func invalidRequestPrintsOneLineAndExitsWith2(words: [String], offender: String) async throws {
         let outcome = try await nk(["key"] + words)
         #expect(outcome.code == 2 && outcome.bytes == [])
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains(offender))
     }
 
-    @Test func itHasAHelpOfItsOwn() async throws {
+    @Test func commandHasItsOwnHelp() async throws {
         let outcome = try await nk("key", "--help")
         #expect(outcome.code == 0 && outcome.text.contains("--explain"))
     }

@@ -25,52 +25,109 @@ struct MockCommandTests {
         ], "otherwise": {"status": 418}}
         """#
 
-    @Test func requestsAreAnsweredAndToldOf() async throws {
+    @Test func requestsAreServedAndLogged() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Array(Self.document.utf8), to: "mock.json")
         try folder.write(Array("[1]".utf8), to: "body.json")
         let server = try await Served(["mock", "--count", "13", folder.file("mock.json")])
-        func said(_ path: String, _ words: String...) async throws -> Outcome {
+        func runResult(_ path: String, _ words: String...) async throws -> Outcome {
             try await nk(["-s", "-w", "|%{http_code} %{content_type}"] + words + ["\(server.url)\(path)"])
         }
-        #expect(try await said("/users/1").text == #"{"id":7}|200 application/json"#)
-        #expect(try await said("/users/1", "-d", "x=1").text == "|418 ")
-        #expect(try await said("/seq").text == "|503 ")
-        #expect(try await said("/seq").text == "fine|200 text/plain; charset=utf-8")
-        #expect(try await said("/seq").text.hasPrefix("fine"))
+        #expect(try await runResult("/users/1").text == #"{"id":7}|200 application/json"#)
+        #expect(try await runResult("/users/1", "-d", "x=1").text == "|418 ")
+        #expect(try await runResult("/seq").text == "|503 ")
+        #expect(try await runResult("/seq").text == "fine|200 text/plain; charset=utf-8")
+        #expect(try await runResult("/seq").text.hasPrefix("fine"))
         for letter in ["a", "b", "a"] {
-            #expect(try await said("/turns").text.hasPrefix("\(letter)|"))
+            #expect(try await runResult("/turns").text.hasPrefix("\(letter)|"))
         }
-        #expect(try await said("/cut").code == 18)
-        #expect(try await said("/reset").code == 56)
-        #expect(try await said("/close").code == 52)
-        #expect(try await said("/slow").bytes.starts(with: [0, 0xFF]))
-        #expect(try await said("/q?b=&a=1+2").text == "[1]|200 application/json")
+        #expect(try await runResult("/cut").code == 18)
+        #expect(try await runResult("/reset").code == 56)
+        #expect(try await runResult("/close").code == 52)
+        #expect(try await runResult("/slow").bytes.starts(with: [0, 0xFF]))
+        #expect(try await runResult("/q?b=&a=1+2").text == "[1]|200 application/json")
         let outcome = await server.run.ended()
         #expect(outcome.code == 0 && outcome.errors == "")
-        let told = try outcome.lines.dropFirst().map { try JSONValue(Bytes(Array($0.utf8))) }
-        #expect(told.count == 13)
-        #expect(told[1]["method"] == "POST" && told[1]["body"] == "x=1" && told[1]["route"]?.isNull == true)
-        #expect(told[2]["target"] == "/seq" && told[2]["route"] == 1 && told[2]["status"] == 503)
-        #expect(told[12]["number"] == 13)
-        #expect(told[0]["headers"]?.elements?.contains(["Accept", "*/*"]) == true)
+        let logged = try outcome.lines.dropFirst().map { try JSONValue(Bytes(Array($0.utf8))) }
+        #expect(logged.count == 13)
+        #expect(logged[1]["method"] == "POST" && logged[1]["body"] == "x=1" && logged[1]["route"]?.isNull == true)
+        #expect(logged[2]["target"] == "/seq" && logged[2]["route"] == 1 && logged[2]["status"] == 503)
+        #expect(logged[12]["number"] == 13)
+        #expect(logged[0]["headers"]?.elements?.contains(["Accept", "*/*"]) == true)
     }
 
-    @Test func aBodyInChunksIsToldWithoutThem() async throws {
+    @Test func webSocketRequiresAHandshake() async throws {
+        let document = #"{"routes": [{"path": "/chat", "reply": {"websocket": [{"text": "hi"}, "echo"]}}]}"#
+        let folder = try TemporaryFolder()
+        try folder.write(Array(document.utf8), to: "mock.json")
+        let server = try await Served(["mock", "--count", "1", folder.file("mock.json")])
+        #expect(try await nk("-w", "%{http_code}", "\(server.url)/chat").text == "426")
+        let logged = try await server.run.ended().lines.dropFirst().map { try JSONValue(Bytes(Array($0.utf8))) }
+        #expect(logged.map { $0["status"] } == [426])
+    }
+
+    @Test func chunkedBodyIsLoggedWithoutItsFraming() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Array(#"{"routes": []}"#.utf8), to: "mock.json")
         let server = try await Served(["mock", "--count", "2", folder.file("mock.json")])
         let large = [UInt8](repeating: UInt8(ascii: "x"), count: 200_000)
         #expect(try await nk(["-T", "-", "\(server.url)/"], input: Array("a\r\nb".utf8)).code == 0)
         #expect(try await nk(["-T", "-", "\(server.url)/"], input: large).code == 0)
-        let told = try await server.run.ended().lines.dropFirst().map { try JSONValue(Bytes(Array($0.utf8))) }
-        #expect(told.first?["body"] == "a\r\nb" && told.first?["missing_bytes"] == nil)
-        let beginning = try #require(told.last?["body"]?.string)
+        let logged = try await server.run.ended().lines.dropFirst().map { try JSONValue(Bytes(Array($0.utf8))) }
+        #expect(logged.first?["body"] == "a\r\nb" && logged.first?["missing_bytes"] == nil)
+        let beginning = try #require(logged.last?["body"]?.string)
         #expect(beginning.utf8.count > 60_000 && beginning.utf8.allSatisfy { $0 == UInt8(ascii: "x") })
-        #expect(told.last?["missing_bytes"]?.number?.integer == 200_000 - beginning.utf8.count)
+        #expect(logged.last?["missing_bytes"]?.number?.integer == 200_000 - beginning.utf8.count)
     }
 
-    @Test func aReaderThatLeavesEndsItWithoutAWord() async throws {
+    @Test func requestMustMatchTheSchemaOfItsReply() async throws {
+        let document = #"""
+            {"routes": [
+              {"path": "/inline", "reply": {"body": "ok", "request_schema":
+                {"properties": {"age": {"minimum": 0}, "day": {"format": "date"}}, "required": ["age"]}}},
+              {"path": "/file", "replies": [{"body": "1", "request_schema": "schema.json"}, {"body": "2"}]}]}
+            """#
+        let folder = try TemporaryFolder()
+        try folder.write(Array(document.utf8), to: "mock.json")
+        try folder.write(Array("false".utf8), to: "schema.json")
+        let server = try await Served(["mock", "--count", "6", folder.file("mock.json")])
+        func exchange(_ path: String, _ words: String...) async throws -> Outcome {
+            try await nk(["-s", "-w", "|%{http_code} %{content_type}"] + words + ["\(server.url)\(path)"])
+        }
+        #expect(try await exchange("/inline", "--json", #"{"age": 1}"#).text.hasPrefix("ok|200 "))
+        let refused = try await exchange("/inline", "--json", #"{"age": -1}"#).text
+        let parts = refused.split(separator: "|")
+        let problem = try JSONValue(Bytes(Array((parts.first ?? "").utf8)))
+        #expect(parts.last == "422 application/problem+json")
+        #expect(problem["status"] == 422 && problem["title"] == "Unprocessable Content")
+        #expect(problem["instanceLocation"] == "/age" && problem["keywordLocation"] == "#/properties/age/minimum")
+        let detail = "line 1, column 9: expected at least 0, found -1, at /age (#/properties/age/minimum)"
+        #expect(problem["detail"] == .string(detail) && problem["line"] == 1 && problem["column"] == 9)
+        #expect(try await exchange("/inline").text.hasSuffix("|400 application/problem+json"))
+        #expect(
+            try await exchange("/inline", "--json", #"{"age": 1, "day": "x"}"#).text.hasSuffix(
+                "|422 application/problem+json"))
+        #expect(try await exchange("/file", "-d", "1").text.hasSuffix("|422 application/problem+json"))
+        #expect(try await exchange("/file", "-d", "1").text.hasPrefix("2|200 "))
+        let logged = try await server.run.ended().lines.dropFirst().map { try JSONValue(Bytes(Array($0.utf8))) }
+        #expect(logged.map { $0["status"] } == [200, 422, 400, 422, 422, 200])
+        #expect(logged.map { $0["mismatch"] == nil } == [true, false, false, false, false, true])
+        #expect(logged.dropFirst().first?["mismatch"] == .string(detail))
+    }
+
+    @Test func checkedRequestBodyHasALimit() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            Array(#"{"routes": [{"path": "/", "reply": {"request_schema": true}}]}"#.utf8), to: "mock.json")
+        let server = try await Served(["mock", "--count", "1", folder.file("mock.json")])
+        let spaces = [UInt8](repeating: UInt8(ascii: " "), count: 65 << 20)
+        let outcome = try await nk(["-w", "|%{http_code}", "-T", "-", "\(server.url)/"], input: spaces)
+        #expect(outcome.text.contains("a body that is checked has at most 64 MiB"))
+        #expect(outcome.text.hasSuffix("|413"))
+        #expect(await server.run.ended().code == 0)
+    }
+
+    @Test func closedOutputEndsTheCommandSilently() async throws {
         let outcome = try await nk(["mock", "-"], input: Array(#"{"routes": []}"#.utf8), output: .closedPipe)
         #expect(outcome.code == 23 && outcome.errors == "")
     }
@@ -83,8 +140,8 @@ struct MockCommandTests {
         (#"{"routes": [{"path": "/x", "reply": {"status": 99}}]}"#, "/routes/0/reply/status"),
         (#"{"routes": [{"path": "/x", "reply": {"faul": 1}}]}"#, "/routes/0/reply/faul"),
         (#"{"routes": [{"path": "/x", "reply": {"body": "a", "json": 1}}]}"#, "body and json"),
-        (#"{"routes": [{"path": "/x", "reply": {"base64": "*"}}]}"#, "wanted base64"),
-        (#"{"routes": [{"path": "/x", "method": "GET POST", "reply": {}}]}"#, "wanted a method, found \"GET POST\""),
+        (#"{"routes": [{"path": "/x", "reply": {"base64": "*"}}]}"#, "expected base64"),
+        (#"{"routes": [{"path": "/x", "method": "GET POST", "reply": {}}]}"#, "expected a method, found \"GET POST\""),
         (#"{"routes": [{"path": "/x", "reply": {"after_bytes": 1}}]}"#, "after_bytes alone"),
         (#"{"routes": [{"path": "/x", "reply": {"drip_ms": 1}}]}"#, "drip_ms alone"),
         (#"{"routes": [{"path": "/x", "reply": {"headers": {"A": 1}}}]}"#, "/routes/0/reply/headers/A"),
@@ -95,15 +152,25 @@ struct MockCommandTests {
         (#"{"routes": [{"path": "/x", "query": {"A": 1}, "reply": {}}]}"#, "/routes/0/query/A"),
         (#"{"routes": [{"path": "/x", "query": {"a/b": 1}, "reply": {}}]}"#, "/routes/0/query/a~1b"),
         (#"{"routes": [{"path": "/x", "reply": {"headers": {"a/b": "1"}}}]}"#, "/reply/headers/a~1b"),
+        (#"{"routes": [{"path": "/x", "reply": {"websocket": ["x"]}}]}"#, "at /routes/0/reply/websocket/0"),
+        (#"{"routes": [{"path": "/x", "reply": {"websocket": [{"text": 1}]}}]}"#, "/routes/0/reply/websocket/0"),
+        (#"{"routes": [{"path": "/x", "reply": {"websocket": [{"text": "a", "ping": ""}]}}]}"#, "websocket/0"),
+        (#"{"routes": [{"path": "/x", "reply": {"websocket": [{"base64": "*"}]}}]}"#, "websocket/0/base64"),
+        (#"{"routes": [{"path": "/x", "reply": {"websocket": [{"close": 999}]}}]}"#, "websocket/0/close"),
+        (#"{"routes": [{"path": "/x", "reply": {"websocket": [{"close": 1000, "reason": 1}]}}]}"#, "/0/reason"),
+        (#"{"routes": [{"path": "/x", "reply": {"websocket": [], "status": 200}}]}"#, "found \"status\""),
+        (#"{"routes": [{"path": "/x", "reply": {"websocket": [], "request_schema": true}}]}"#, "\"request_schema\""),
+        (#"{"routes": [{"path": "/x", "reply": {"request_schema": 1}}]}"#, "at /routes/0/reply/request_schema"),
+        (#"{"routes": [{"path": "/x", "reply": {"request_schema": {"type": "text"}}}]}"#, "schema: at #/type: "),
         (#"{"routes": 1}"#, "/routes"), ("{", "not JSON"), ("", "not JSON"),
     ])
-    func aWrongFileIsOneLineWithThePlace(text: String, offender: String) async throws {
+    func invalidFilePrintsOneLineWithThePosition(text: String, offender: String) async throws {
         let outcome = try await nk(["mock", "-"], input: Array(text.utf8))
         #expect(outcome.code == 2 && outcome.bytes == [])
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains(offender))
     }
 
-    @Test func aFileThatIsMissingIsNamed() async throws {
+    @Test func missingFileIsNamed() async throws {
         let text = #"{"routes": [{"path": "/x", "reply": {"file": "/nothing/here"}}]}"#
         let outcome = try await nk(["mock", "-"], input: Array(text.utf8))
         #expect(outcome.code == 26 && outcome.errors.contains("/nothing/here"))
@@ -120,12 +187,12 @@ struct MockCommandTests {
         defer { unsafe rmdir(folder.file("folder")) }
         try folder.write(Array(Self.document(serving: file).utf8), to: "mock.json")
         let outcome = try await nk("mock", folder.file("mock.json"))
-        let place = file.hasPrefix("/") ? file : folder.file(file)
+        let documentPath = file.hasPrefix("/") ? file : folder.file(file)
         #expect(outcome.code == 26 && outcome.bytes == [])
-        #expect(outcome.errorLines == ["nk: (26) cannot read \(place): it is no regular file"])
+        #expect(outcome.errorLines == ["nk: (26) cannot read \(documentPath): not a regular file"])
     }
 
-    @Test func aFileThatIsServedHasALimit() async throws {
+    @Test func servedFileSizeIsLimited() async throws {
         let folder = try TemporaryFolder()
         try folder.write([], to: "large")
         try #require(unsafe truncate(folder.file("large"), off_t(InputFile.maxDataBytes) + 1) == 0)
@@ -134,7 +201,7 @@ struct MockCommandTests {
         #expect(outcome.errorLines == ["nk: (26) cannot read \(folder.file("large")): File too large"])
     }
 
-    @Test func aFileThatIsCalledAHyphenIsNotStandardInput() async throws {
+    @Test func fileNamedHyphenIsNotStandardInput() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Array(Self.document(serving: "-").utf8), to: "mock.json")
         let outcome = try await nk(["mock", "mock.json"], input: [UInt8](repeating: 97, count: 3), folder: folder.path)
@@ -158,7 +225,7 @@ struct MockCommandTests {
     }
 
     /// Backtracking over all ways to match the stars would take exponential time.
-    @Test func manyStarsAnswerAtOnceForALongPath() {
+    @Test func manyWildcardsMatchALongPathQuickly() {
         let pattern = PathPattern("/" + String(repeating: "**/a/", count: 12) + "z")
         let path = "/" + String(repeating: "a/", count: 60)
         #expect(!pattern.matches(path + "y"))

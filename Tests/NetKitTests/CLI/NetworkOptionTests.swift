@@ -15,16 +15,16 @@ struct NetworkOptionTests {
     // MARK: Proxies
 
     @Test(arguments: ["-x", "--proxy"])
-    func anHTTPProxyIsAskedInAbsoluteForm(option: String) async throws {
+    func httpProxyReceivesTheAbsoluteForm(option: String) async throws {
         let proxy = try ProxyServer()
-        for place in [proxy.url, String(proxy.url.dropFirst("http://".count))] {
-            #expect(try await nk(option, place, server.url("/p")).text == "ok")
+        for proxyAddress in [proxy.url, String(proxy.url.dropFirst("http://".count))] {
+            #expect(try await nk(option, proxyAddress, server.url("/p")).text == "ok")
         }
         #expect(proxy.requestCount == 2 && proxy.tunnelCount == 0)
         #expect(proxy.received().requestLine == "GET \(server.url("/p")) HTTP/1.1")
     }
 
-    @Test func aTunnelCarriesTLS() async throws {
+    @Test func tunnelCarriesTLS() async throws {
         let proxy = try ProxyServer()
         let secure = try LoopbackServer(.valid)
         secure.script("/", .text("secret"))
@@ -34,7 +34,7 @@ struct NetworkOptionTests {
         #expect(secure.received().values(named: "X-Way").isEmpty)
     }
 
-    @Test func fieldsForTheProxyComeFromAFile() async throws {
+    @Test func proxyFieldsAreReadFromAFile() async throws {
         let proxy = try ProxyServer()
         try folder.write(Array("X-Way: in\nX-Token: hush\n".utf8), to: "fields", mode: 0o600)
         let words = ["-v", "-x", proxy.url, "--proxy-header", "@" + folder.file("fields")]
@@ -46,23 +46,23 @@ struct NetworkOptionTests {
     }
 
     @Test(arguments: ["-p", "--proxytunnel"])
-    func aTunnelCarriesPlainHTTPWhereThatIsAskedFor(option: String) async throws {
+    func tunnelCarriesPlainHTTPWhenRequested(option: String) async throws {
         let proxy = try ProxyServer()
         #expect(try await nk(option, "-x", proxy.url, server.url("/p")).text == "ok")
         #expect(proxy.tunnelCount == 1 && server.received().requestLine == "GET /p HTTP/1.1")
     }
 
     @Test(arguments: ["--socks5", "--socks5-hostname"])
-    func aSOCKSProxyHasAnOptionOfItsOwn(option: String) async throws {
+    func socksProxyHasItsOwnOption(option: String) async throws {
         let proxy = try ProxyServer(.socks5)
-        let place = String(proxy.url.dropFirst("socks5h://".count))
-        #expect(try await nk(option, place, server.url("/")).text == "ok" && proxy.tunnelCount == 1)
+        let proxyAddress = String(proxy.url.dropFirst("socks5h://".count))
+        #expect(try await nk(option, proxyAddress, server.url("/")).text == "ok" && proxy.tunnelCount == 1)
     }
 
     @Test(arguments: [("--socks4", "socks4"), ("--socks4a", "socks4a"), ("--socks5-hostname", "socks5h")])
-    func eachSOCKSIsThatOfItsScheme(option: String, scheme: String) async throws {
-        for place in ["proxy.test:9", "\(scheme)://proxy.test:9"] {
-            let line = try await nk("--curl", option, place, server.url("/")).text
+    func schemeDeterminesTheSOCKSVersion(option: String, scheme: String) async throws {
+        for proxyAddress in ["proxy.test:9", "\(scheme)://proxy.test:9"] {
+            let line = try await nk("--curl", option, proxyAddress, server.url("/")).text
             #expect(line.contains(" \(scheme)://proxy.test:9 "))
         }
     }
@@ -70,14 +70,14 @@ struct NetworkOptionTests {
     @Test(arguments: ["socks5", "socks5h"])
     func aSOCKSProxyIsUsed(scheme: String) async throws {
         let proxy = try ProxyServer(.socks5, user: "me", password: "hush")
-        let place = proxy.url.replacingPrefix("socks5h://", with: "\(scheme)://me:hu%73h@")
-        let outcome = try await nk("-v", "-x", place, server.url("/"))
+        let proxyAddress = proxy.url.replacingPrefix("socks5h://", with: "\(scheme)://me:hu%73h@")
+        let outcome = try await nk("-v", "-x", proxyAddress, server.url("/"))
         #expect(outcome.text == "ok" && proxy.tunnelCount == 1)
         #expect(!outcome.errors.contains("hush") && !outcome.errors.contains("hu%73h"))
     }
 
     @Test(arguments: [["-U", "me:hush"], ["--proxy-user", "me:hush"]])
-    func theProxyLearnsWhoAsksAndNobodyElseDoes(words: [String]) async throws {
+    func proxyCredentialsAreSentOnlyToTheProxy(words: [String]) async throws {
         let proxy = try ProxyServer(user: "me", password: "hush")
         let refused = try await nk("-x", proxy.url, server.url("/"))
         #expect(refused.code == 0 && server.requestCount == 0)
@@ -90,7 +90,7 @@ struct NetworkOptionTests {
     }
 
     @Test(arguments: ["127.0.0.1", "*", "other.test,127.0.0.1"])
-    func someHostsAreAskedWithoutTheProxy(list: String) async throws {
+    func excludedHostsBypassTheProxy(list: String) async throws {
         let proxy = try ProxyServer()
         #expect(try await nk("-x", proxy.url, "--noproxy", list, server.url("/")).text == "ok")
         #expect(try await nk("-x", proxy.url, "-x", "", server.url("/")).text == "ok")
@@ -98,7 +98,7 @@ struct NetworkOptionTests {
     }
 
     @Test(arguments: ["proxy.test", "*"])
-    func aProxysOwnNameMayHaveAnAddress(name: String) async throws {
+    func resolveAppliesToTheProxyHost(name: String) async throws {
         let proxy = try ProxyServer()
         let port = String(proxy.url.split(separator: ":").last ?? "")
         let words = ["-v", "-x", "proxy.test:\(port)", "--resolve", "\(name):\(port):127.0.0.1", server.url("/")]
@@ -107,8 +107,8 @@ struct NetworkOptionTests {
         #expect(outcome.errorLines.contains("* through http://proxy.test:\(port)"))
     }
 
-    @Test func aProxyIsToldTheNameThatHasAnAddress() async throws {
-        let proxy = try ProxyServer(user: "me", password: "secret")  // It refuses, and looks no name up.
+    @Test func proxyReceivesTheUnresolvedName() async throws {
+        let proxy = try ProxyServer(user: "me", password: "secret")  // Refuses these requests, so it resolves no name.
         let port = server.port
         for host in ["name.test", "*"] {
             let words = ["-x", proxy.url, "--resolve", "\(host):\(port):127.0.0.1"]
@@ -125,15 +125,15 @@ struct NetworkOptionTests {
         #expect(proxy.requestCount == 4)
     }
 
-    @Test func aProxyThatIsToldAddressesGetsTheOneOfTheName() async throws {
+    @Test func locallyResolvingProxyReceivesTheMappedAddress() async throws {
         let proxy = try ProxyServer(.socks5)
-        let place = proxy.url.replacingPrefix("socks5h", with: "socks5")
-        let words = ["-x", place, "--resolve", "name.test:\(server.port):127.0.0.1"]
+        let proxyAddress = proxy.url.replacingPrefix("socks5h", with: "socks5")
+        let words = ["-x", proxyAddress, "--resolve", "name.test:\(server.port):127.0.0.1"]
         #expect(try await nk(words + ["http://name.test:\(server.port)/"]).text == "ok")
         #expect(proxy.tunnelCount == 1)
     }
 
-    @Test func aProxyThatIsNotThereExitsWith7AndTellsNoSecret() async throws {
+    @Test func unreachableProxyExitsWith7AndPrintsNoSecret() async throws {
         let port = try ReservedPort(acceptsConnections: false).number
         for scheme in ["http", "socks5"] {
             let outcome = try await nk("-v", "-x", "\(scheme)://me:hush@127.0.0.1:\(port)", server.url("/"))
@@ -144,7 +144,7 @@ struct NetworkOptionTests {
 
     // MARK: Sockets and protocols
 
-    @Test func aUnixSocketIsConnectedTo() async throws {
+    @Test func unixSocketIsUsed() async throws {
         let local = try LoopbackServer(unixPath: folder.file("socket"))
         local.script("/", .text("local"))
         #expect(try await nk("--unix-socket", folder.file("socket"), "http://name.test/").text == "local")
@@ -153,12 +153,12 @@ struct NetworkOptionTests {
     }
 
     @Test(arguments: ["-4", "--ipv4", "-64"])
-    func addressesOfIPv4AloneAreConnectedTo(word: String) async throws {
+    func onlyIPv4AddressesAreUsed(word: String) async throws {
         #expect(try await nk(word, server.url("/")).code == 0)
     }
 
     @Test(arguments: ["-6", "--ipv6", "-46"])
-    func addressesOfIPv6AloneAreConnectedTo(word: String) async throws {
+    func onlyIPv6AddressesAreUsed(word: String) async throws {
         let outcome = try await nk(word, server.url("/"))
         #expect(outcome.code == 7 && outcome.errorLines.count == 1)
         #expect(outcome.errors.contains("127.0.0.1:\(server.port), over IPv6"))
@@ -166,31 +166,36 @@ struct NetworkOptionTests {
     }
 
     @Test(arguments: ["46", "ef", "AF21", "0", "default"])
-    func aClassOfServiceIsTaken(name: String) async throws {
+    func classOfServiceIsAccepted(name: String) async throws {
         #expect(try await nk("--dscp", name, server.url("/")).code == 0)
     }
 
     @Test(arguments: ["64", "-1", "af14", "", "fast"])
-    func whatIsNoClassOfServiceIsRefused(name: String) async throws {
+    func invalidClassOfServiceIsRefused(name: String) async throws {
         let outcome = try await nk("--dscp", name, server.url("/"))
         #expect(outcome.code == 2 && outcome.errorLines.count == 1)
         #expect(server.requestCount == 0)
     }
 
-    @Test func priorKnowledgeSpeaksHTTP2AtOnce() async throws {
+    @Test func priorKnowledgeUsesHTTP2Immediately() async throws {
         let outcome = try await nk("--http2-prior-knowledge", server.url("/"))
         #expect(outcome.code != 0 && outcome.errorLines.count == 1)
-        #expect(server.connectionCount == 1 && server.requestCount == 0)  // The bytes received are not HTTP/1.1.
+        #expect(server.connectionCount == 1 && server.requestCount == 0)  // the server got HTTP/2
     }
 
-    @Test func http3IsSpokenOrRefused() async throws {
+    @Test func http3OnlyIsUsedOrRefused() async throws {
         let features = try await nk("--version").lines.last ?? ""
-        let outcome = try await nk("--http3", "--connect-timeout", "1", "https://127.0.0.1:\(server.port)/")
+        let outcome = try await nk("--http3-only", "--connect-timeout", "1", "https://127.0.0.1:\(server.port)/")
         #expect(features.contains("HTTP3") ? outcome.code != 0 : outcome.code == 4)
         #expect(outcome.errorLines.count == 1)
     }
 
-    @Test func dotSegmentsStayWhenTheyAreMeant() async throws {
+    @Test func http3FallsBackToHTTP1WhereTheServerHasNoQUIC() async throws {
+        let outcome = try await nk("--http3", "-w", "%{http_version}", server.url("/"))
+        #expect(outcome.code == 0 && outcome.lines.last?.hasSuffix("1.1") == true)
+    }
+
+    @Test func dotSegmentsAreKeptWhenRequested() async throws {
         let url = server.url("/a/../b/./c")
         #expect(try await nk(url).code == 0)
         #expect(try await nk("--path-as-is", url).code == 0)
@@ -198,27 +203,27 @@ struct NetworkOptionTests {
         #expect(server.received(1).requestLine == "GET /a/../b/./c HTTP/1.1")
     }
 
-    @Test func dotSegmentsOfALocationStayWhenTheyAreMeant() async throws {
+    @Test func dotSegmentsOfALocationAreKeptWhenRequested() async throws {
         server.script("/old", .redirect(to: "/a/../b/./c"))
         #expect(try await nk("-L", "--path-as-is", server.url("/old")).code == 0)
         #expect(server.received(1).requestLine == "GET /a/../b/./c HTTP/1.1")
     }
 
-    @Test func aRateIsKept() async throws {
+    @Test func rateIsLimited() async throws {
         server.script("/large", Reply(patternLength: 40_000))
         let format = "%{stderr}%{speed_download} %{size_download}"
         let outcome = try await nk("--limit-rate", "100k", "-w", format, server.url("/large"))
         let numbers = outcome.errors.split(separator: " ").compactMap { Int($0) }
         #expect(outcome.bytes.count == 40_000 && numbers.count == 2)
-        // The limiter lets through a tenth of a second's bytes and one piece of 16 KiB immediately. A busy machine is
-        // only slower.
+        // The limiter does not delay the first tenth of a second's bytes and one piece of 16 KiB. A busy machine only
+        // lowers the rate.
         #expect(numbers[0] <= 320 << 10)
     }
 
     // MARK: Heads
 
     @Test(arguments: ["-D", "--dump-header"])
-    func theHeadsOfAllHopsAreKept(option: String) async throws {
+    func headsOfAllHopsAreWritten(option: String) async throws {
         server.script("/old", .redirect(to: "/new"))
         let outcome = try await nk(option, folder.file("heads"), "-L", server.url("/old"), server.url("/x"))
         #expect(outcome.text == "okok")
@@ -227,7 +232,7 @@ struct NetworkOptionTests {
         #expect(heads.split(separator: "\r\n").filter { $0.hasPrefix("HTTP/") }.count == 3)
     }
 
-    @Test func headsMayGoBeforeTheBody() async throws {
+    @Test func headsCanPrecedeTheBody() async throws {
         let outcome = try await nk("-D", "-", server.url("/"))
         #expect(outcome.text.hasPrefix("HTTP/1.1 200 \r\n") && outcome.text.hasSuffix("\r\n\r\nok"))
         let file = try await nk("-D", "-", "-o", folder.file("out"), server.url("/"))
@@ -236,31 +241,31 @@ struct NetworkOptionTests {
     }
 
     @Test(arguments: [["-o", "both"], ["-o", "./both"], ["-O"], ["--resume", "-o", "both"]])
-    func headsDoNotTakeTheBodysPlace(words: [String]) async throws {
+    func headsCannotReplaceTheBodyFile(words: [String]) async throws {
         try folder.write(Array("old".utf8), to: "both")
         let outcome = try await nk(["-D", "both"] + words + [server.url("/both")], folder: folder.path)
-        #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("both"))
+        #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("use -i"))
         #expect(folder.contents(of: "both") == Array("old".utf8) && server.requestCount == 0)
-        // Both outputs are written to a device or pipe, one after the other.
+        // If both outputs are the same device or pipe, they are written one after the other.
         let device = try await nk("-D", "/dev/stdout", "-o", "/dev/stdout", server.url("/"))
         #expect(device.code == 0 && device.text.hasPrefix("okHTTP/1.1 200"))
     }
 
     @Test(arguments: ["./both", "FOLDER/both", "../NAME/both", "link"])
-    func headsDoNotTakeTheBodysPlaceBeforeThereIsOne(path: String) async throws {
+    func headsCannotUseTheFutureBodyFile(path: String) async throws {
         let name = folder.path.split(separator: "/").last.map(String.init) ?? ""
         let path = path.replacing("FOLDER", with: folder.path).replacing("NAME", with: name)
         try folder.link("link", to: "both")
         for (heads, body) in [("both", path), (path, "both")] {
             let outcome = try await nk(["-D", heads, "-o", body, server.url("/")], folder: folder.path)
-            #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("both"))
+            #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("use -i"))
         }
         #expect(folder.contents(of: "both") == nil && server.requestCount == 0)
         #expect(try await nk(["-D", "heads", "-o", path, server.url("/")], folder: folder.path).code == 0)
     }
 
     @Test(arguments: [[], ["-N"], ["--no-buffer"]])
-    func whatHasComeIsWrittenAtOnce(words: [String]) async throws {
+    func receivedBytesAreWrittenImmediately(words: [String]) async throws {
         server.script("/half", Reply(patternLength: 10, cutAfter: 40 + 5, ending: .stall))
         let run = try start(words + [server.url("/half")])
         try await server.waitForStalled(1)

@@ -14,7 +14,7 @@ struct OutputFileTests {
     }
 
     @Test(arguments: [["-o", "FILE"], ["--output", "FILE"], ["-oFILE"], ["-sSfo", "FILE"]])
-    func theBodyGoesToTheFile(words: [String]) async throws {
+    func bodyIsWrittenToTheFile(words: [String]) async throws {
         let words = words.map { $0.hasSuffix("FILE") ? $0.dropLast(4) + folder.file("out") : $0 }
         let outcome = try await nk(words + [server.url("/")])
         #expect(outcome.code == 0 && outcome.bytes == [] && outcome.errors == "")
@@ -22,18 +22,18 @@ struct OutputFileTests {
         #expect(folder.names == ["out"])
     }
 
-    @Test func aDashIsStandardOutput() async throws {
+    @Test func dashMeansStandardOutput() async throws {
         #expect(try await nk("-o", "-", server.url("/")).text == "new")
     }
 
-    @Test func aNameAsLongAsNamesMayBeIsWritten() async throws {
+    @Test func longestFileNameIsWritten() async throws {
         let name = String(repeating: "n", count: 255)
         #expect(try await nk("-o", folder.file(name), server.url("/")).code == 0)
         #expect(folder.names == [name])
     }
 
     #if os(Linux)
-    @Test func aNameThatBeginsWithACombiningMarkIsInItsFolder() async throws {
+    @Test func nameStartingWithACombiningMarkStaysInItsFolder() async throws {
         // The temporary file is created in the same directory. The parent directory is not writable.
         let words = ["-o", "/proc/self/cwd/\u{301}n", server.url("/")]
         #expect(try await nk(words, folder: folder.path).code == 0)
@@ -41,7 +41,7 @@ struct OutputFileTests {
     }
     #endif
 
-    @Test func aFileThatIsStillGoodIsLeftAsItIs() async throws {
+    @Test func unmodifiedFileIsNotRewritten() async throws {
         server.script("/same", Reply(status: 304))
         try folder.write(Array("kept".utf8), to: "out")
         let words = ["-H", "If-None-Match: \"1\"", "-o", folder.file("out"), server.url("/same")]
@@ -59,7 +59,7 @@ struct OutputFileTests {
         #expect(folder.contents(of: "out") == [])
     }
 
-    @Test func theHeadGoesToTheFileAsWell() async throws {
+    @Test func headIsWrittenToTheFile() async throws {
         #expect(try await nk("-i", "-o", folder.file("out"), server.url("/")).bytes == [])
         let text = String(decoding: folder.contents(of: "out") ?? [], as: UTF8.self)
         #expect(text.hasPrefix("HTTP/1.1 200 \r\n") && text.hasSuffix("\r\n\r\nnew"))
@@ -72,7 +72,7 @@ struct OutputFileTests {
         #expect(folder.mode(of: "out") & 0o777 == 0o600)
     }
 
-    @Test func aLinkStaysALink() async throws {
+    @Test func symbolicLinkIsPreserved() async throws {
         try folder.write(Array("old".utf8), to: "real")
         try folder.link("out", to: "real")
         #expect(try await nk("-o", folder.file("out"), server.url("/")).code == 0)
@@ -82,7 +82,7 @@ struct OutputFileTests {
     }
 
     @Test(arguments: [["real"], ["./next", "real"], ["FOLDER/next", "real"]])
-    func aLinkToNothingYetLeadsToTheNewFile(targets: [String]) async throws {
+    func danglingLinkCreatesItsTarget(targets: [String]) async throws {
         for (name, target) in zip(["out", "next"], targets) {
             let target = target.hasPrefix("FOLDER/") ? folder.file(String(target.dropFirst(7))) : target
             try folder.link(name, to: target)
@@ -96,7 +96,7 @@ struct OutputFileTests {
         #expect(folder.names.count == targets.count + 1)
     }
 
-    @Test func aLinkThatLeadsNowhereIsNamed() async throws {
+    @Test func unresolvableLinkIsNamed() async throws {
         try folder.link("loop", to: "loop")
         try folder.link("astray", to: "none/real")
         for (name, reason) in [("loop", "Too many levels of symbolic links"), ("astray", "No such file or directory")] {
@@ -114,7 +114,7 @@ struct OutputFileTests {
 
     /// Standard output of these processes is an unnamed file.
     @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-    func itsOwnOutputIsWrittenOn(path: String) async throws {
+    func standardOutputByPathIsAppendedTo(path: String) async throws {
         #expect(try await nk("-o", path, server.url("/")).text == "new")
         let both = try await nk(line: "echo before; \"$0\" \"$@\"; echo behind", "-o", path, server.url("/"))
         #expect(both.text == "before\nnewbehind\n" && both.code == 0)
@@ -123,12 +123,12 @@ struct OutputFileTests {
         #expect(folder.mode(of: "out") & 0o170000 == 0o120000)
     }
 
-    @Test func aFailureLeavesNoFile() async throws {
+    @Test func failureLeavesNoFile() async throws {
         #expect(try await nk("-o", folder.file("out"), server.url("/cut")).code == 18)
         #expect(folder.names == [])
     }
 
-    @Test func aFailureLeavesAnOldFileAsItWas() async throws {
+    @Test func failureLeavesTheOldFileUnchanged() async throws {
         try folder.write(Array("old".utf8), to: "out")
         #expect(try await nk("-o", folder.file("out"), server.url("/cut")).code == 18)
         #expect(try await nk("-f", "-o", folder.file("out"), server.url("/missing")).code == 22)
@@ -136,7 +136,7 @@ struct OutputFileTests {
         #expect(folder.names == ["out"])
     }
 
-    @Test func aFileThatCannotBeMadeIsNamed() async throws {
+    @Test func fileThatCannotBeCreatedIsNamed() async throws {
         let path = folder.file("none/out")
         let outcome = try await nk("-o", path, server.url("/"))
         #expect(outcome.code == 23)
@@ -155,11 +155,11 @@ struct OutputFileTests {
     func oneFileIsNotWrittenTwice(words: [String]) async throws {
         server.script("/same", .text("new"))
         let outcome = try await nk(words + [server.url("/same")], folder: folder.path)
-        #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("name one file, "))
+        #expect(outcome.code == 2 && outcome.errorLines.count == 1 && outcome.errors.contains("use the same file, "))
         #expect(folder.names == [] && server.requestCount == 0)
     }
 
-    @Test func whatIsWrittenWhereItIsMayHaveSeveral() async throws {
+    @Test func devicesAndStandardOutputCanBeSharedByOutputs() async throws {
         let words = ["-o", "/dev/null", "-c", "/dev/null", "-D", "/dev/null", "--timing-svg", "/dev/null"]
         #expect(try await nk(words + [server.url("/")]).code == 0)
         let output = try await nk("-o", "-", "-c", "-", server.url("/"))

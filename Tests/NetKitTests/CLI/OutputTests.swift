@@ -9,7 +9,7 @@ struct OutputTests {
         server = try LoopbackServer()
     }
 
-    @Test func theBodyAloneGoesToStandardOutput() async throws {
+    @Test func onlyTheBodyIsWrittenToStandardOutput() async throws {
         let body = Array(UInt8.min...UInt8.max) + Array("no newline at the end".utf8)
         server.script("/", .bytes(body, contentType: "application/octet-stream"))
         let outcome = try await nk(server.url("/"))
@@ -18,7 +18,7 @@ struct OutputTests {
         #expect(outcome.errors == "")
     }
 
-    @Test func aLargeBodyComesOutWhole() async throws {
+    @Test func largeBodyIsWrittenCompletely() async throws {
         server.script("/", Reply(patternLength: 100 << 20))
         let outcome = try await nk(server.url("/"))
         #expect(outcome.code == 0)
@@ -38,24 +38,24 @@ struct OutputTests {
         #expect(outcome.code == 0 && outcome.text == "broken" && outcome.errors == "")
     }
 
-    @Test func aFailureMayHaveItsBody() async throws {
+    @Test func failureCanIncludeItsBody() async throws {
         server.script("/", Reply(status: 404, body: Array("none".utf8)))
         server.script("/ok", .text("fine"))
         let outcome = try await nk("--fail-with-body", server.url("/"), server.url("/ok"))
         #expect(outcome.code == 22 && outcome.text == "nonefine")
-        #expect(outcome.errorLines == ["nk: (22) \(server.url("/")) answered with status 404"])
+        #expect(outcome.errorLines == ["nk: (22) HTTP 404 for \(server.url("/"))"])
         let folder = try TemporaryFolder()
         #expect(try await nk("--fail-with-body", "-o", folder.file("f"), server.url("/")).code == 22)
         #expect(folder.contents(of: "f") == Array("none".utf8))
     }
 
-    @Test func whatIsDoneAnywayMayBeAskedFor() async throws {
+    @Test func optionsForDefaultBehaviorAreAccepted() async throws {
         server.script("/", .text("here"))
         let outcome = try await nk("-q", "-#", "--disable", "--progress-bar", "--remove-on-error", server.url("/"))
         #expect(outcome.code == 0 && outcome.text == "here" && outcome.errors == "")
     }
 
-    @Test func aURLWithoutASchemeIsTakenForHTTP() async throws {
+    @Test func urlWithoutASchemeUsesHTTP() async throws {
         server.script("/", .text("here"))
         #expect(try await nk("127.0.0.1:\(server.port)/").text == "here")
         #expect(try await nk("--", "127.0.0.1:\(server.port)").text == "here")
@@ -69,7 +69,7 @@ struct OutputTests {
     }
 
     @Test(arguments: ["-I", "--head"])
-    func headAsksWithHEADAndPrintsTheHead(option: String) async throws {
+    func headSendsHEADAndPrintsTheHead(option: String) async throws {
         server.script("/", .text("body"))
         let outcome = try await nk(option, server.url("/"))
         #expect(outcome.code == 0)
@@ -79,7 +79,7 @@ struct OutputTests {
         #expect(server.received().requestLine == "HEAD / HTTP/1.1")
     }
 
-    @Test func headWithAnotherMethodPrintsTheHeadAlone() async throws {
+    @Test func headWithAnotherMethodPrintsOnlyTheHead() async throws {
         server.script("/", .text("body"))
         let outcome = try await nk("-I", "-X", "GET", server.url("/"))
         #expect(outcome.text.hasSuffix("\r\n\r\n"))
@@ -99,7 +99,7 @@ struct OutputTests {
     }
 
     @Test(arguments: ["/dev/stdout", "/dev/fd/1"])
-    func aClosedPipeEndsQuietlyByItsNameToo(name: String) async throws {
+    func closedPipeNamedByPathEndsQuietly(name: String) async throws {
         server.script("/", .text("body"))
         let outcome = try await nk("-o", name, server.url("/"), output: .closedPipe)
         #expect(outcome.code == 23 && outcome.errors == "")
@@ -110,12 +110,12 @@ struct OutputTests {
     @Test(arguments: [[], ["-o", "/dev/stdout"], ["-o", "/dev/null", "-w", "x"], ["-o", "/dev/null", "-D", "-"]])
     func aClosedStandardOutputIsAnError(words: [String]) async throws {
         server.script("/", .text("body"))
-        let place = server.url("/")
+        let serverURL = server.url("/")
         let line = "exec \"$0\" \(words.joined(separator: " ")) \"$@\" >&-"
-        let outcome = try await nk(line: line, place)
+        let outcome = try await nk(line: line, serverURL)
         #expect(outcome.code == 23)
         #expect(outcome.errorLines == ["nk: (23) cannot write to standard output: Bad file descriptor"])
-        #expect(try await nk(line: "exec \"$0\" -o /dev/null \"$@\" >&-", place).code == 0)
+        #expect(try await nk(line: "exec \"$0\" -o /dev/null \"$@\" >&-", serverURL).code == 0)
     }
 
     @Test func aFullDeviceIsAnError() async throws {

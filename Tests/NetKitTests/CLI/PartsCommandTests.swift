@@ -13,7 +13,7 @@ struct PartsCommandTests {
         return server
     }
 
-    @Test func partsAreToldAndWritten() async throws {
+    @Test func partsAreListedAndWritten() async throws {
         let server = try server()
         let folder = try TemporaryFolder()
         let outcome = try await nk("parts", "--into", folder.path, server.url("/"))
@@ -30,7 +30,7 @@ struct PartsCommandTests {
         #expect(two.code == 0 && two.text == "1 image/jpeg 3 bytes\n2 ../x 0 bytes\n")
     }
 
-    @Test func whatGoesWrongHasItsExitCode() async throws {
+    @Test func errorsHaveTheirExitCodes() async throws {
         let cut = try server(String(Self.body.dropLast(4)))
         let outcome = try await nk("parts", cut.url("/"))
         #expect(outcome.code == 18 && outcome.text == "1 image/jpeg 3 bytes\n2 ../x 0 bytes\n")
@@ -41,17 +41,17 @@ struct PartsCommandTests {
     }
 
     @Test(arguments: [
-        (["--bad", "u"], "no option --bad"), ([], "takes a URL"), (["a", "b"], "second"),
+        (["--bad", "u"], "unknown option --bad"), ([], "needs a URL"), (["a", "b"], "one URL"),
         (["--count", "0", "u"], "from 1"),
         (["--max-bytes", "x", "u"], "from 1"), (["--into"], "needs a value"), (["-H", "x", "u"], "'Name: value'"),
     ])
-    func badInputIsToldInOneLine(words: [String], says: String) async throws {
+    func invalidInputPrintsOneLine(words: [String], says: String) async throws {
         let outcome = try await nk(["parts"] + words)
         #expect(outcome.code == 2 && outcome.text == "")
         #expect(outcome.errors.contains(says) && outcome.errors.split(separator: "\n").count == 1)
     }
 
-    @Test func namesAreNoneOfTheServers() {
+    @Test func fileNamesDoNotComeFromTheServer() {
         #expect(PartsCommand.fileName(1, "Image/PNG; name=../../x.sh") == "part-0001.png")
         #expect(PartsCommand.fileName(12345, "x/y") == "part-12345.bin")
     }

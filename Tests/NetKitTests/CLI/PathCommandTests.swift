@@ -5,19 +5,19 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct PathCommandTests {
-    @Test func theWayToThisMachineIsShown() async throws {
+    @Test func routeToThisMachineIsPrinted() async throws {
         let outcome = try await nk("path", "127.0.0.1")
         #expect(outcome.code == 0 && outcome.errors == "")
         #expect(outcome.text == "via Wi-Fi or wired: lo, loopback, IPv4\n")
     }
 
-    @Test func theExitCodeTellsWhetherThereIsAWay() async throws {
+    @Test func exitCodeReportsWhetherARouteExists() async throws {
         let outcome = try await nk("path")
         #expect(outcome.code == (outcome.text.hasPrefix("via ") ? 0 : 1))
         #expect(outcome.text == PathCommand.line(Reachability().state))
     }
 
-    @Test func watchingBeginsWithTheStateAndEndsAfterItsLines() async throws {
+    @Test func watchingPrintsTheStateFirstAndEndsAfterItsLines() async throws {
         let outcome = try await nk("path", "--watch", "--count", "1", "::1")
         #expect(outcome.code == 0)
         #expect(outcome.text == "via Wi-Fi or wired: lo, loopback, IPv6\n")
@@ -33,7 +33,7 @@ struct PathCommandTests {
         #expect(outcome.text.split(separator: "\n").count == 1)
     }
 
-    @Test func linesTellWhatThereIs() {
+    @Test func linesDescribeTheInterfaces() {
         let vpn = PathState(
             .viaCellular, kind: .vpn, carrier: .cellular, interface: "tun0", hasIPv4: true, hasIPv6: true)
         #expect(PathCommand.line(vpn) == "via cellular: tun0, vpn over cellular, IPv4 IPv6\n")
@@ -42,11 +42,12 @@ struct PathCommandTests {
     }
 
     @Test(arguments: [
-        (["--bad"], "no option --bad"), (["a", "b"], "one host"), ([""], "one host"), (["--count", "2"], "--watch"),
+        (["--bad"], "unknown option --bad"), (["a", "b"], "one host"), ([""], "one host"),
+        (["--count", "2"], "--watch"),
         (["--watch", "--count", "0"], "from 1"), (["--watch", "--count"], "needs a value"),
-        (["http://h/"], "no host"), ([String(repeating: "a", count: 256)], "no host"),
+        (["http://h/"], "invalid host"), ([String(repeating: "a", count: 256)], "invalid host"),
     ])
-    func badInputIsToldInOneLine(words: [String], says: String) async throws {
+    func invalidInputPrintsOneLine(words: [String], says: String) async throws {
         let outcome = try await nk(["path"] + words)
         #expect(outcome.code == 2 && outcome.text == "")
         #expect(outcome.errors.contains(says) && outcome.errors.split(separator: "\n").count == 1)

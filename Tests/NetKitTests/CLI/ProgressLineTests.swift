@@ -16,26 +16,26 @@ struct ProgressLineTests {
         return line
     }
 
-    @Test func eightyColumnsHoldEverything() {
+    @Test func eightyColumnsShowEverything() {
         let line = Self.line(8_808_039, of: 20_971_520, rate: 1_258_291, left: 10)
         #expect(
             line.text(width: 78, nameWidth: 8)
                 == "file.bin  [===========>                 ]   42%   8.4 MiB   1.2 MiB/s     0:10")
     }
 
-    @Test func anUnknownLengthHasNoShareAndNoEnd() {
+    @Test func unknownLengthShowsNoPercentageAndNoEstimate() {
         let line = Self.line(64 << 10, of: nil, rate: 1000)
         #expect(
             line.text(width: 78, nameWidth: 8)
                 == "file.bin  [ <=>                         ]        64.0 KiB    1000 B/s     -:--")
     }
 
-    @Test func fortyColumnsHoldNameShareRateAndTime() {
+    @Test func fortyColumnsShowNamePercentageRateAndTime() {
         let line = Self.line(name: "a-long-name.tar.gz", 50, of: 100, rate: 300 << 20, left: 3723)
         #expect(line.text(width: 38, nameWidth: 18) == "a-lo..ar.gz   50%   300 MiB/s  1:02:03")
     }
 
-    @Test func fortyColumnsHoldNameSizeAndRateOfAnUnknownLength() {
+    @Test func fortyColumnsShowNameSizeAndRateOfAnUnknownLength() {
         let line = Self.line(64 << 10, of: nil, rate: 1000)
         #expect(line.text(width: 38, nameWidth: 8) == "file.bin        64.0 KiB    1000 B/s")
     }
@@ -53,14 +53,14 @@ struct ProgressLineTests {
         }
     }
 
-    @Test func theBarGrowsWithTheShare() {
+    @Test func barGrowsWithTheFraction() {
         let filled = [0, 1, 50, 99, 100].map { share in
             Self.line(share, of: 100).text(width: 78, nameWidth: 8).filter { "=>".contains($0) }.count
         }
         #expect(filled == [0, 0, 14, 28, 29])
     }
 
-    @Test func theLastLineTellsTheWhole() {
+    @Test func finalLineShowsTheTotal() {
         let end = ProgressLine.end(name: "file.bin", bytes: 20 << 20, took: .milliseconds(2500), width: 78)
         #expect(end == "file.bin  20.0 MiB in 2.5 s, 8.0 MiB/s")
         // A short name is shown where a long one does not fit.
@@ -70,7 +70,7 @@ struct ProgressLineTests {
         #expect(ends == ["out/b  19.5 KiB in 1.3 s, 15.0 KiB/s", "19.5 KiB in 1.3 s, 15.0 KiB/s"])
     }
 
-    @Test func bothWaysCountTogether() {
+    @Test func bothDirectionsAreAdded() {
         var progress = TransferProgress()
         progress.sent = 30
         progress.sendTotal = 40
@@ -86,14 +86,14 @@ struct ProgressLineTests {
         (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (102_348, "99.9 KiB"), (102_400, "100 KiB"),
         (1_048_063, "1023 KiB"), (1_048_575, "1.0 MiB"), (5 << 30, "5.0 GiB"), (Int.max, "8.0 EiB"),
     ])
-    func sizesAreShort(bytes: Int, text: String) {
+    func sizesAreAbbreviated(bytes: Int, text: String) {
         #expect(Format.size(bytes) == text)
     }
 
     @Test(arguments: [
         (0, "0:00"), (59, "0:59"), (61, "1:01"), (3599, "59:59"), (3600, "1:00:00"), (36_000, "10h"), (360_000, "4d"),
     ])
-    func clocksAreShort(seconds: Int, text: String) {
+    func durationsAreAbbreviated(seconds: Int, text: String) {
         #expect(Format.clock(.seconds(seconds)) == text)
     }
 }

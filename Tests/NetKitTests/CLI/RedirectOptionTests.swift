@@ -11,7 +11,7 @@ struct RedirectOptionTests {
         server.script("/loop", .redirect(to: "/loop"))
     }
 
-    @Test func withoutLocationARedirectIsAResponse() async throws {
+    @Test func redirectIsNotFollowedWithoutLocation() async throws {
         let outcome = try await nk(server.url("/old"))
         #expect(outcome.code == 0 && outcome.text == "moved")
         #expect(server.requestCount == 1)
@@ -33,7 +33,7 @@ struct RedirectOptionTests {
         #expect(server.requestCount == requests)
     }
 
-    @Test func theHeadsOfRedirectsAreToldThoughTheLastHopFails() async throws {
+    @Test func headsOfRedirectsAreWrittenAlthoughTheLastHopFails() async throws {
         let folder = try TemporaryFolder()
         server.script("/first", .redirect(to: "/second"))
         server.script("/second", .redirect(to: "/cut"))
@@ -50,7 +50,7 @@ struct RedirectOptionTests {
         #expect(folder.contents(of: "heads") == loop.bytes)
     }
 
-    @Test func asManyRedirectsAsAllowedAreFollowed() async throws {
+    @Test func redirectsUpToTheLimitAreFollowed() async throws {
         #expect(try await nk("-L", "--max-redirs", "1", server.url("/old")).text == "arrived")
         #expect(try await nk("-L", "--max-redirs", "-1", server.url("/old")).text == "arrived")
     }

@@ -16,7 +16,7 @@ struct RequestOptionTests {
         return server.received()
     }
 
-    @Test func withoutOptionsItIsAGETWithTwoFields() async throws {
+    @Test func defaultRequestIsAGETWithTwoFields() async throws {
         let request = try await received([])
         #expect(request.requestLine == "GET /p?q=1 HTTP/1.1")
         #expect(request.values(named: "Host") == ["127.0.0.1:\(server.port)"])
@@ -41,7 +41,7 @@ struct RequestOptionTests {
         #expect(request.values(named: "X-Colons") == ["a:b;c"])
     }
 
-    @Test func headersComeFromAFile() async throws {
+    @Test func headersAreReadFromAFile() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Array("X-A: 1\r\n\nX-A: 2\nAccept:\n".utf8), to: "fields", mode: 0o600)
         let request = try await received(["-H", "@" + folder.file("fields"), "-H", "X-A: 3"])
@@ -53,7 +53,7 @@ struct RequestOptionTests {
         #expect(try await nk("-H", "@" + folder.file("none"), server.url("/")).code == 26)
     }
 
-    @Test func headersComeFromStandardInput() async throws {
+    @Test func headersAreReadFromStandardInput() async throws {
         let request = try await received(["-H", "@-", "-H", "X-A: 2"], input: Array("X-A: 1\nAccept:".utf8))
         #expect(request.values(named: "X-A") == ["1", "2"] && request.values(named: "Accept").isEmpty)
         let outcome = try await nk(["-H", "@-", server.url("/")], input: Array("hush\n".utf8))
@@ -61,13 +61,13 @@ struct RequestOptionTests {
         #expect(!outcome.errors.contains("hush"))
     }
 
-    @Test func aHeaderWithoutValueLeavesADefaultOut() async throws {
+    @Test func headerWithoutAValueRemovesADefault() async throws {
         let request = try await received(["-H", "User-Agent:", "-H", "Content-Type:", "-d", "a", "-H", "Expect:"])
         #expect(request.values(named: "User-Agent").isEmpty)
         #expect(request.values(named: "Content-Type").isEmpty)
     }
 
-    @Test func aLeftOutAuthorizationIsNotMadeOfALogin() async throws {
+    @Test func removedAuthorizationIsNotReplacedByURLCredentials() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Array("machine 127.0.0.1 login me password hush\n".utf8), to: ".netrc", mode: 0o600)
         try folder.write(Array("Authorization:\n".utf8), to: "fields")
@@ -85,32 +85,32 @@ struct RequestOptionTests {
         #expect(server.received(ways.count).values(named: "Authorization") == ["Own x"])
     }
 
-    @Test func aLeftOutAuthorizationIsNoneOfADigest() async throws {
+    @Test func removedAuthorizationDisablesDigest() async throws {
         server.script(
             "/d", [Reply(status: 401, headers: ["WWW-Authenticate: Digest realm=\"r\", nonce=\"n\""]), .text("in")])
         #expect(try await nk("--digest", "-u", "me:hush", "-H", "Authorization:", server.url("/d")).text == "in")
     }
 
-    @Test func codingsAreNotAskedForWhereThatIsLeftOut() async throws {
+    @Test func removedAcceptEncodingRequestsNoCodings() async throws {
         let request = try await received(["--compressed", "-H", "Accept-Encoding:"])
         #expect(request.values(named: "Accept-Encoding").isEmpty)
     }
 
-    @Test func theHostFieldMayBeAnother() async throws {
+    @Test func hostFieldCanBeReplaced() async throws {
         #expect(try await received(["-H", "Host: example.com"]).values(named: "Host") == ["example.com"])
     }
 
     @Test(arguments: [["-A", "me/1"], ["--user-agent", "me/1"], ["-H", "User-Agent: me/1"]])
-    func theUserAgentMayBeAnother(words: [String]) async throws {
+    func userAgentCanBeReplaced(words: [String]) async throws {
         #expect(try await received(words).values(named: "User-Agent") == ["me/1"])
     }
 
-    @Test func anEmptyUserAgentIsLeftOut() async throws {
+    @Test func emptyUserAgentIsOmitted() async throws {
         #expect(try await received(["-A", ""]).values(named: "User-Agent").isEmpty)
     }
 
     @Test(arguments: ["-e", "--referer"])
-    func aRefererIsSentUnlessAFieldSaysOtherwise(option: String) async throws {
+    func refererIsSentUnlessAFieldOverridesIt(option: String) async throws {
         #expect(try await received([option, "http://a.test/p"]).values(named: "Referer") == ["http://a.test/p"])
         server.forgetRequests()
         #expect(try await received([option, "a", "-H", "Referer: b"]).values(named: "Referer") == ["b"])
@@ -128,11 +128,11 @@ struct RequestOptionTests {
         ("-dec 12 11:00:00 1999 GMT", "If-Unmodified-Since", "Sun, 12 Dec 1999 11:00:00 GMT"),
         ("Sep 11 2004", "If-Modified-Since", "Sat, 11 Sep 2004 00:00:00 GMT"),
     ])
-    func aDateIsACondition(text: String, name: String, value: String) async throws {
+    func dateAddsACondition(text: String, name: String, value: String) async throws {
         #expect(try await received(["-z", text]).values(named: name) == [value])
     }
 
-    @Test func aFilesTimeIsOnlyAConditionWhereItIsThere() async throws {
+    @Test func fileTimeAddsAConditionOnlyIfTheFileExists() async throws {
         let folder = try TemporaryFolder()
         server.script("/f", Reply(headers: ["Last-Modified: Thu, 02 Jan 2020 00:00:00 GMT"], body: Array("new".utf8)))
         let words = ["-R", "--time-cond", folder.file("f"), "-o", folder.file("f"), server.url("/f")]
@@ -146,14 +146,15 @@ struct RequestOptionTests {
     }
 
     @Test(arguments: [("=https", 1), ("-http", 1), ("-all,https", 1), ("+https", 0), ("=HTTPS,ftp,http", 0), ("", 0)])
-    func protoMayLeavePlainHTTPOut(list: String, code: Int32) async throws {
+    func protoCanExcludePlainHTTP(list: String, code: Int32) async throws {
         let outcome = try await nk("--proto", list, server.url("/"))
         #expect(outcome.code == code && server.requestCount == (code == 0 ? 1 : 0))
-        #expect(outcome.errorLines == (code == 0 ? [] : ["nk: (1) --proto leaves http out"]))
+        #expect(
+            outcome.errorLines == (code == 0 ? [] : ["nk: (1) the URL uses http, which --proto excludes; use https"]))
     }
 
     /// Includes switches that do nothing, that several options share, and that have "no-" in their own name.
-    @Test func everySwitchIsTakenBack() async throws {
+    @Test func everySwitchCanBeNegated() async throws {
         let folder = try TemporaryFolder()
         let words = [
             "--no-globoff", "--no-netrc", "--no-remove-on-error", "--no-buffer", "--buffer", "--no-progress-bar",
@@ -167,7 +168,7 @@ struct RequestOptionTests {
         #expect(try await nk(named).text == "here" && folder.contents(of: "file") == nil)
     }
 
-    @Test func noRemoteNameWithoutARemoteNameTakesNoPlace() async throws {
+    @Test func noRemoteNameDoesNotConsumeAnOutput() async throws {
         let folder = try TemporaryFolder()
         for words in [["-o", "one", "--no-remote-name"], ["--no-remote-name", "-o", "one"]] {
             let outcome = try await nk(words + [server.url("/")], folder: folder.path)
@@ -176,7 +177,7 @@ struct RequestOptionTests {
         }
     }
 
-    @Test func aSwitchIsTakenBack() async throws {
+    @Test func negatedSwitchIsOff() async throws {
         server.script("/old", .redirect(to: "/"))
         let words = ["-Lvf", "--no-location", "--no-fail", "--compressed", "--no-compressed", "--no-verbose"]
         let outcome = try await nk(words + ["-w", "%{http_code}", server.url("/old")])
@@ -185,7 +186,7 @@ struct RequestOptionTests {
         #expect(try await nk("--no-location", "-L", server.url("/old")).text == "ok")
     }
 
-    @Test func aURLMayFollowAnOption() async throws {
+    @Test func urlCanFollowAnOption() async throws {
         let outcome = try await nk("--url", server.url("/1"), server.url("/2"), "--url", "127.0.0.1:\(server.port)/3")
         #expect(outcome.code == 0)
         #expect((0..<3).map { server.received($0).requestLine.split(separator: " ")[1] } == ["/1", "/2", "/3"])
@@ -213,14 +214,14 @@ struct RequestOptionTests {
         #expect(request.body == Array("x".utf8))
     }
 
-    @Test func dataFromAFileLosesItsLineEnds() async throws {
+    @Test func dataFromAFileIsSentWithoutLineEndings() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Array("a=1\r\nb=2\n".utf8) + [0, 0xff], to: "form")
         let request = try await received(["-d", "@" + folder.file("form"), "-d", "c"])
         #expect(request.body == Array("a=1b=2".utf8) + [0xff] + Array("&c".utf8))
     }
 
-    @Test func dataFromStandardInput() async throws {
+    @Test func dataIsReadFromStandardInput() async throws {
         #expect(try await received(["-d", "@-"], input: Array("x\ny".utf8)).body == Array("xy".utf8))
     }
 
@@ -232,11 +233,11 @@ struct RequestOptionTests {
         #expect(request.body == Array(#"{"a":1}"#.utf8))
     }
 
-    @Test func jsonFromStandardInputStaysAsItIs() async throws {
+    @Test func jsonFromStandardInputIsSentUnchanged() async throws {
         #expect(try await received(["--json", "@-"], input: Array("[\r\n]\n".utf8)).body == Array("[\r\n]\n".utf8))
     }
 
-    @Test func compressedAsksForCodingsAndUndoesThem() async throws {
+    @Test func compressedRequestsCodingsAndDecodesThem() async throws {
         let stored: [UInt8] = [0x78, 0x01, 0x01, 0x02, 0x00, 0xfd, 0xff, 0x68, 0x69, 0x01, 0x3b, 0x00, 0xd2]
         server.script("/z", Reply(headers: ["Content-Encoding: deflate"], body: stored))
         #expect(try await nk(server.url("/z")).bytes == stored)
@@ -245,21 +246,37 @@ struct RequestOptionTests {
         #expect(server.received(1).values(named: "Accept-Encoding").first?.contains("gzip") == true)
     }
 
+    @Test(arguments: [0, 3])
+    func trEncodingRequestsATransferCodingAndDecodesIt(chunkBytes: Int) async throws {
+        let stored: [UInt8] = [0x78, 0x01, 0x01, 0x02, 0x00, 0xfd, 0xff, 0x68, 0x69, 0x01, 0x3b, 0x00, 0xd2]
+        let field = "Transfer-Encoding: deflate" + (chunkBytes == 0 ? "" : ", chunked")
+        let ending = chunkBytes == 0 ? Reply.Ending.close : .keep
+        server.script("/t", Reply(headers: [field], body: stored, chunkBytes: chunkBytes, ending: ending))
+        let refused = try await nk(server.url("/t"))
+        #expect(refused.code == 8 && refused.errors.contains("Transfer-Encoding") && refused.bytes.isEmpty)
+        #expect(server.received(0).values(named: "TE").isEmpty)
+        #expect(try await nk("--tr-encoding", server.url("/t")).text == "hi")
+        #expect(server.received(1).values(named: "TE") == ["gzip"])
+        #expect(server.received(1).values(named: "Connection") == ["TE"])
+        #expect(try await nk("--tr-encoding", "-H", "TE:", server.url("/t")).code == 8)
+        #expect(try await nk("--tr-encoding", "--max-filesize", "1", server.url("/t")).code == 63)
+    }
+
     @Test(arguments: ["--http1.1", "--http2"])
-    func aPlainServerIsSpokenToInHTTP1(option: String) async throws {
+    func plaintextServerUsesHTTP1(option: String) async throws {
         let request = try await received([option])
         #expect(request.requestLine == "GET /p?q=1 HTTP/1.1")
         #expect(request.values(named: "Upgrade").isEmpty)
     }
 
     @Test(arguments: ["-0", "--http1.0"])
-    func theOldestHTTPIsSpokenWhereItIsAskedFor(option: String) async throws {
+    func http10IsUsedWhenRequested(option: String) async throws {
         let outcome = try await nk("-v", option, server.url("/p"))
         #expect(outcome.text == "ok" && outcome.errorLines.contains("> GET /p HTTP/1.0"))
         #expect(server.received().requestLine == "GET /p HTTP/1.0")
     }
 
-    @Test func resolveGivesANameItsAddress() async throws {
+    @Test func resolveMapsANameToAnAddress() async throws {
         let port = server.port
         for host in ["name.test", "*"] {
             let outcome = try await nk("--resolve", "\(host):\(port):127.0.0.1", "http://name.test:\(port)/")
@@ -268,7 +285,7 @@ struct RequestOptionTests {
         #expect(server.received(0).values(named: "Host") == ["name.test:\(port)"])
     }
 
-    @Test func theFirstOfSeveralAddressesIsTaken() async throws {
+    @Test func firstOfSeveralAddressesIsUsed() async throws {
         let port = server.port
         let words = ["--resolve", "name.test:\(port):127.0.0.1,[::1],127.0.0.9", "http://name.test:\(port)/"]
         #expect(try await nk(words).text == "ok")
@@ -279,7 +296,7 @@ struct RequestOptionTests {
         ["name.test:PORT:127.0.0.9", "NAME.test:PORT:127.0.0.1"], ["*:PORT:127.0.0.9", "*:PORT:127.0.0.1"],
         ["name.test:PORT:127.0.0.1", "name.test:1:127.0.0.9", "other.test:PORT:127.0.0.9"],
     ])
-    func aNameGoesBeforeAllAndTheLastOneCounts(resolved: [String]) async throws {
+    func resolveNamePrecedesWildcardAndTheLastEntryApplies(resolved: [String]) async throws {
         let port = server.port
         let words = resolved.flatMap { ["--resolve", $0.replacing("PORT", with: "\(port)")] }
         #expect(try await nk(["-m", "20"] + words + ["http://name.test:\(port)/"]).text == "ok")
@@ -288,7 +305,7 @@ struct RequestOptionTests {
     @Test(arguments: [
         ["name.test:80:there.test:PORT"], ["::there.test:PORT"], [":80:there.test:PORT", "name.test:80:127.0.0.9:1"],
     ])
-    func aNameThatIsConnectedToHasItsAddress(connections: [String]) async throws {
+    func connectToTargetIsResolved(connections: [String]) async throws {
         let port = server.port
         let words = connections.flatMap { ["--connect-to", $0.replacing("PORT", with: "\(port)")] }
         let resolved = ["--resolve", "name.test:80:127.0.0.9", "--resolve", "there.test:\(port):127.0.0.1"]
@@ -297,13 +314,13 @@ struct RequestOptionTests {
     }
 
     @Test(arguments: ["name.test:80", "name.test:", ":80", ":"])
-    func connectToLeadsElsewhere(place: String) async throws {
+    func connectToChangesTheDestination(place: String) async throws {
         let outcome = try await nk("--connect-to", "\(place):127.0.0.1:\(server.port)", "http://name.test/")
         #expect(outcome.text == "ok")
         #expect(server.received(0).values(named: "Host") == ["name.test"])
     }
 
-    @Test func connectToAnIPv6AddressIsUnderstood() async throws {
+    @Test func connectToAcceptsAnIPv6Address() async throws {
         let words = ["--connect-to", "[::1]:80:127.0.0.1:\(server.port)", "http://[::1]/"]
         #expect(try await nk(words).text == "ok")
     }

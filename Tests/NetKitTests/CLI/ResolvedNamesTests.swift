@@ -17,7 +17,7 @@ struct ResolvedNamesTests {
         ResolvedNames(try resolved.map { try OptionValue.resolve($0) })
     }
 
-    @Test func namesGoBeforeAllAndTheLastOneCounts() throws {
+    @Test func exactNamePrecedesWildcardAndTheLastEntryApplies() throws {
         let names = try Self.names(["*:80:1.1.1.1", "a:80:2.2.2.2", "A:80:3.3.3.3", "a:81:4.4.4.4", "*:80:5.5.5.5"])
         #expect(
             Self.texts(names.overrides(behind: [])) == ["a:81:4.4.4.4:", "A:80:3.3.3.3:", ":80:5.5.5.5:"])
@@ -32,7 +32,7 @@ struct ResolvedNamesTests {
         (":::80", ["a::1.1.1.1:80", "b::2.2.2.2:80", ":::80"]),
         ("h:80:c:90", ["h:80:c:90"]),
     ])
-    func aConnectionGoesToTheAddressOfItsName(connection: String, expected: [String]) throws {
+    func connectionUsesTheMappedAddress(connection: String, expected: [String]) throws {
         let names = try Self.names(["b:80:2.2.2.2", "a:80:1.1.1.1", "a:81:3.3.3.3", "*:81:9.9.9.9"])
         let overrides = Self.texts(names.overrides(behind: [try OptionValue.connectTo(connection)]))
         #expect(Array(overrides.dropLast(4)) == expected)
@@ -44,7 +44,7 @@ struct ResolvedNamesTests {
         ("http://p.test:81", "http://2.2.2.2:81"), ("http://p.test:82", "http://p.test:82"),
         ("https://p.test:80", "https://p.test:80"), ("http://[::2]:81", "http://2.2.2.2:81"),
     ])
-    func aProxysNameHasItsAddress(proxy: String, expected: String) throws {
+    func proxyNameIsResolved(proxy: String, expected: String) throws {
         let names = try Self.names(["p.test:1080:1.1.1.1", "p.test:80:[::1]", "*:81:2.2.2.2"])
         #expect(names.addressed(proxy: proxy) == expected)
     }
@@ -56,7 +56,7 @@ struct ResolvedNamesTests {
             ("http://p", [".TEST."], 3), ("http://p", ["a.test."], 1), ("http://p", ["b.test.."], 1),
             ("http://p", [".TEST"], 3), ("http://p", ["c.test"], 1), ("http://p", ["est"], 1),
         ] as [(String?, [String], Int)])
-    func mostProxiesLookNamesUpThemselves(proxy: String?, except: [String], count: Int) throws {
+    func mostProxiesResolveNames(proxy: String?, except: [String], count: Int) throws {
         let names = try Self.names(["a.test:80:1.1.1.1", "b.test:80:2.2.2.2", "*:80:3.3.3.3"])
         #expect(names.lookedUp(through: proxy, except: except).overrides(behind: []).count == count)
     }

@@ -20,7 +20,7 @@ struct RunCommandTests {
 
     private var requests: [ReceivedRequest] { (0..<server.requestCount).map { server.received($0) } }
 
-    @Test func aChainHandsValuesOn() async throws {
+    @Test func chainPassesValuesToLaterSteps() async throws {
         let outcome = try await run(
             #"""
             {"kind": "chain", "base": "BASE", "headers": {"X-All": "1"}, "steps": [
@@ -39,7 +39,7 @@ struct RunCommandTests {
         #expect(outcome.lines.count { $0.contains("200") } == 3)
     }
 
-    @Test func theFirstFailureEndsAChain() async throws {
+    @Test func firstFailureEndsAChain() async throws {
         let outcome = try await run(
             #"{"kind":"chain","base":"BASE","steps":[{"url":"/a"},{"name":"unlucky","url":"/bad"},{"url":"/c"}]}"#)
         #expect(outcome.code == 22)
@@ -47,7 +47,7 @@ struct RunCommandTests {
         #expect(outcome.text.contains("unlucky") && outcome.text.contains("503") && outcome.text.contains("unsent"))
     }
 
-    @Test func aBatchThatCollectsGoesOn() async throws {
+    @Test func collectingBatchContinuesAfterAFailure() async throws {
         let outcome = try await run(
             #"{"base":"BASE","collect":true,"limit":1,"steps":[{"url":"/a"},{"url":"/bad"},{"url":"/c"}]}"#, "--json")
         #expect(outcome.code == 22)
@@ -63,18 +63,18 @@ struct RunCommandTests {
         #expect(requests.count == 1)
     }
 
-    @Test func aStatusMayBeAllowed() async throws {
+    @Test func statusCanBeAllowed() async throws {
         #expect(try await run(#"{"base":"BASE","steps":[{"url":"/bad","status":[500,599]}]}"#).code == 0)
     }
 
-    @Test func nobodyWhoListensIsSeven() async throws {
+    @Test func refusedConnectionExitsWith7() async throws {
         let port = try ReservedPort(acceptsConnections: false)
         let outcome = try await run(#"{"steps":[{"url":"http://127.0.0.1:\#(port.number)/"}]}"#)
         #expect(outcome.code == 7)
         #expect(outcome.text.contains("refused"))
     }
 
-    @Test func whatAnAnswerHasNotFailsTheStep() async throws {
+    @Test func missingValueInAResponseFailsTheStep() async throws {
         let outcome = try await run(#"{"kind":"chain","base":"BASE","steps":[{"url":"/a"},{"url":"/${1/none}"}]}"#)
         #expect(outcome.code == 2)
         #expect(outcome.text.contains("/none"))
@@ -82,27 +82,27 @@ struct RunCommandTests {
     }
 
     @Test(arguments: [
-        (["run"], "takes a file"), (["run", "a", "b"], "takes one file"), (["run", "--other", "a"], "--other"),
+        (["run"], "needs a file"), (["run", "a", "b"], "accepts one file"), (["run", "--other", "a"], "--other"),
     ])
-    func whatCannotBeReadIsOneLineAndTwo(words: [String], offender: String) async throws {
+    func unreadableDocumentPrintsOneLineAndExitsWith2(words: [String], offender: String) async throws {
         let outcome = try await nk(words)
         #expect(outcome.code == 2 && outcome.bytes == [])
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains(offender))
     }
 
-    @Test func aWrongFileIsToldWithItsPlaceBeforeAnythingIsSent() async throws {
+    @Test func invalidFileIsReportedWithItsPositionBeforeAnythingIsSent() async throws {
         let outcome = try await run("{\"base\": \"BASE\", \"steps\": [\n{\"url\": \"/a\"}, {\"url\": 7}]}")
         #expect(outcome.code == 2 && outcome.bytes == [])
-        #expect(outcome.errors.hasPrefix("nk: (2) standard input:2:24: wanted string, found number"))
+        #expect(outcome.errors.hasPrefix("nk: (2) standard input:2:24: expected string, found number"))
         #expect(requests.isEmpty)
     }
 
-    @Test func aFileThatIsNotThereIsTwentySix() async throws {
+    @Test func missingFileExitsWith26() async throws {
         let outcome = try await nk("run", "/nonexistent/file")
         #expect(outcome.code == 26 && outcome.errors.contains("/nonexistent/file"))
     }
 
-    @Test func itHasAHelpOfItsOwn() async throws {
+    @Test func commandHasItsOwnHelp() async throws {
         let outcome = try await nk("run", "--help")
         #expect(outcome.code == 0 && outcome.text.contains("--json"))
         #expect(outcome.lines.allSatisfy { $0.count <= 80 })
@@ -110,7 +110,7 @@ struct RunCommandTests {
 
     #if os(Linux)
     @Test(arguments: [40, 80])
-    func itIsAsWideAsTheTerminal(columns: UInt16) async throws {
+    func reportFitsTheTerminalWidth(columns: UInt16) async throws {
         let terminal = try PseudoTerminal(columns: columns)
         let folder = try TemporaryFolder()
         let text = #"{"base":"\#(server.url(""))","steps":[{"name":"a name that is long","url":"/bad"}]}"#

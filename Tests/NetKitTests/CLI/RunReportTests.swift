@@ -7,9 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct RunReportTests {
     private func entry(
-        _ name: String, _ state: RunBoard.Entry.State, _ began: Int?, _ ended: Int?
-    ) -> RunBoard.Entry {
-        RunBoard.Entry(
+        _ name: String, _ state: StepHistory.Entry.State, _ began: Int?, _ ended: Int?
+    ) -> StepHistory.Entry {
+        StepHistory.Entry(
             name: name, state: state, began: began.map { .milliseconds($0) }, ended: ended.map { .milliseconds($0) })
     }
 
@@ -36,20 +36,21 @@ struct RunReportTests {
     @Test func aTableAndAWaterfallFillEightyColumns() {
         #expect(
             report.lines(width: 80, hasColours: false) == [
-                "step                        status     size         time",
-                "login                       200     3.9 KiB     80.00 ms",
-                "a step with ..er long name  503        12 B     20.00 ms",
+                "step                        status        size         time",
+                "login                       200        3.9 KiB     80.00 ms",
+                "a step with ..er long name  503           12 B     20.00 ms",
                 "  status 503 from",
                 "  http://host/a/rather/long/path/that/goes/on/and/on/and/on/for/ever",
-                "other                       ended         -     20.00 ms",
-                "last?[2J                    unsent        -            -",
+                "other                       cancelled        -     20.00 ms",
+                "  cancelled because step 2 failed",
+                "last?[2J                    unsent           -            -",
                 "",
                 "login                       .....-----=====================##########",
                 "a step with ..er long name                                           ===========",
                 "other                                                                ===========",
                 "last?[2J",
                 "                            0                                          100.00 ms",
-                ". waits  - connects  = asks  # receives",
+                ". queued  - connecting  = waiting  # receiving",
             ])
     }
 
@@ -63,12 +64,12 @@ struct RunReportTests {
         }
     }
 
-    @Test func coloursAreOfTheStatusAlone() {
+    @Test func onlyTheStatusIsColoured() {
         let plain = report.lines(width: 80, hasColours: false)
         let coloured = report.lines(width: 80, hasColours: true)
-        #expect(coloured[1].contains("\u{1b}[32m200   \u{1b}[0m"))
-        #expect(coloured[2].contains("\u{1b}[31m503   \u{1b}[0m"))
-        #expect(coloured[6].contains("\u{1b}[2munsent\u{1b}[0m"))
+        #expect(coloured[1].contains("\u{1b}[32m200      \u{1b}[0m"))
+        #expect(coloured[2].contains("\u{1b}[31m503      \u{1b}[0m"))
+        #expect(coloured[7].contains("\u{1b}[2munsent   \u{1b}[0m"))
         let bare = coloured.map { line in
             ["\u{1b}[32m", "\u{1b}[31m", "\u{1b}[2m", "\u{1b}[0m"].reduce(line) { $0.replacing($1, with: "") }
         }
@@ -76,13 +77,13 @@ struct RunReportTests {
         #expect(!plain.joined().contains("\u{1b}"))
     }
 
-    @Test func nothingIsSaidOfNothing() {
+    @Test func emptyReportHasNoTable() {
         let report = RunReport([], kind: .batch, exitCode: 0)
-        #expect(report.lines(width: 80, hasColours: true) == ["nothing to send"])
+        #expect(report.lines(width: 80, hasColours: true) == ["no steps to send"])
         #expect(report.json == #"{"kind":"batch","ok":true,"exit_code":0,"total_ms":0.0,"steps":[]}"#)
     }
 
-    @Test func programsGetOneObject() throws {
+    @Test func jsonReportIsOneObject() throws {
         let value = try JSONValue(parsing: report.json)
         #expect(value["ok"]?.boolean == false)
         #expect(value["exit_code"]?.number?.integer == 22)

@@ -11,7 +11,7 @@ import Testing
 
 /// A running server of `nk`, which ends with the test.
 struct Served {
-    let run: Run
+    let run: RequestTask
     /// The URL without its last slash.
     let url: String
 
@@ -32,7 +32,7 @@ struct Served {
 struct ServeCommandTests {
     private let agent = Agent(configured: { $0.userAgent = nil })
 
-    private func answer(
+    private func response(
         _ url: String, _ headers: Headers = [:], _ method: NetKit.Method = .get
     ) async throws -> Response<Bytes> {
         var request = Request<Bytes>(url, method: method)
@@ -43,26 +43,34 @@ struct ServeCommandTests {
         return try await agent.send(request)
     }
 
-    @Test func filesOfAFolderAreServedUntilASignalComes() async throws {
+    @Test func echoSendsBodiesBack() async throws {
+        let server = try await Served(["serve", "--echo"])
+        let outcome = try await nk("-d", "x=1", "-w", "|%{content_type}", "\(server.url)/a?b=c")
+        #expect(outcome.text == "x=1|application/x-www-form-urlencoded")
+        #expect(await server.ended().errorLines == ["200 POST /a?b=c 3"])
+        #expect(try await nk("serve", "--echo", "folder").code == 2)
+    }
+
+    @Test func filesOfAFolderAreServedUntilASignalArrives() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Array("0123456789".utf8), to: "digits.txt")
         try folder.write(Array("<p>".utf8), to: "a & b.html")
         for signal in [SIGINTNumber, SIGTERMNumber] {
             let server = try await Served(["serve", folder.path])
-            let whole = try await answer("\(server.url)/digits.txt")
+            let whole = try await response("\(server.url)/digits.txt")
             #expect(whole.status == 200 && whole.value == Bytes(Array("0123456789".utf8)))
             #expect(whole.headers["Content-Type"] == "text/plain" && whole.headers["Accept-Ranges"] == "bytes")
-            let head = try await answer("\(server.url)/digits.txt", [:], .head)
+            let head = try await response("\(server.url)/digits.txt", [:], .head)
             #expect(head.headers["Content-Length"] == "10" && head.value.count == 0)
-            let part = try await answer("\(server.url)/digits.txt", ["Range": "bytes=2-4"])
+            let part = try await response("\(server.url)/digits.txt", ["Range": "bytes=2-4"])
             #expect(part.status == 206 && part.value == Bytes(Array("234".utf8)))
             #expect(part.headers["Content-Range"] == "bytes 2-4/10")
             let tag = try #require(whole.headers["ETag"])
-            #expect(try await answer("\(server.url)/digits.txt", ["If-None-Match": tag]).status == 304)
-            let list = try await answer(server.url + "/")
+            #expect(try await response("\(server.url)/digits.txt", ["If-None-Match": tag]).status == 304)
+            let list = try await response(server.url + "/")
             #expect(
                 String(decoding: list.value, as: UTF8.self).contains(#"<a href="./a%20%26%20b.html">a &amp; b.html"#))
-            #expect(try await answer("\(server.url)/digits.txt", [:], .post).status == 405)
+            #expect(try await response("\(server.url)/digits.txt", [:], .post).status == 405)
             let outcome = await server.ended(by: signal)
             #expect(outcome.code == 0)
             #expect(outcome.errorLines.first == "200 GET /digits.txt 10")
@@ -85,16 +93,17 @@ struct ServeCommandTests {
         try files.createSymbolicLink(atPath: tree.file("served/link"), withDestinationPath: tree.file("secret"))
         try files.createSymbolicLink(atPath: tree.file("served/up"), withDestinationPath: "..")
         let server = try await Served(["serve", "--silent", tree.file("served")])
-        let answer = try await answer(server.url + path)
-        #expect([400, 404].contains(answer.status))
-        #expect(answer.value != Bytes(Array("secret".utf8)))
+        let response = try await response(server.url + path)
+        #expect([400, 404].contains(response.status))
+        #expect(response.value != Bytes(Array("secret".utf8)))
         let outcome = await server.ended()
         #expect(outcome.code == 0 && outcome.errors == "")
         await agent.shutdown()
     }
 
-    /// "é" as one character and as two is equal to Unicode, but names two directories on the file system.
-    @Test func aFolderOfTheSameCharactersIsAnotherOne() async throws {
+    /// The two Unicode spellings of "é" (one code point or two) are equal as Swift strings. On the file system they name
+    /// two directories.
+    @Test func folderWithADifferentNormalizationIsDistinct() async throws {
         let tree = try TemporaryTree()
         let files = FileManager.default
         let (served, other) = (tree.file("caf\u{E9}"), tree.file("cafe\u{301}"))
@@ -105,28 +114,28 @@ struct ServeCommandTests {
         try Data("mark".utf8).write(to: URL(filePath: served + "/\u{301}mark"))
         try files.createSymbolicLink(atPath: served + "/link", withDestinationPath: other + "/secret")
         let server = try await Served(["serve", "--silent", served])
-        #expect(try await answer(server.url + "/link").status == 404)
-        #expect(try await answer(server.url + "/%CC%81mark").value == Bytes(Array("mark".utf8)))
+        #expect(try await response(server.url + "/link").status == 404)
+        #expect(try await response(server.url + "/%CC%81mark").value == Bytes(Array("mark".utf8)))
         #expect(await server.ended().code == 0)
         await agent.shutdown()
     }
 
     @Test(arguments: ["/", "/a", "/nothing"])
-    func everyReplyTellsTheTime(path: String) async throws {
+    func everyResponseHasADate(path: String) async throws {
         let tree = try TemporaryTree()
         try Data("text".utf8).write(to: URL(filePath: tree.file("a")))
         let server = try await Served(["serve", "--silent", tree.path])
         let before = Int64(Date().timeIntervalSince1970)
-        let answer = try await answer(server.url + path)
-        let told = try #require(answer.headers["Date"].flatMap { HTTPDate.epochSeconds(of: $0) })
-        #expect((before...Int64(Date().timeIntervalSince1970)).contains(told))
+        let response = try await response(server.url + path)
+        let reportedSeconds = try #require(response.headers["Date"].flatMap { HTTPDate.epochSeconds(of: $0) })
+        #expect((before...Int64(Date().timeIntervalSince1970)).contains(reportedSeconds))
         #expect(await server.ended().code == 0)
         await agent.shutdown()
     }
 
     /// Some file systems cannot store such years and keep the last one that they support.
     @Test(arguments: [10_413_792_000, 1_000_000_000_000, -50_000_000_000, -100_000_000_000])
-    func aFileOfAFarYearIsServedAndListed(seconds: Int) async throws {
+    func fileWithAFarModificationDateIsServedAndListed(seconds: Int) async throws {
         let tree = try TemporaryTree(in: Self.roomForAnyYear)
         try Data("old".utf8).write(to: URL(filePath: tree.file("old")))
         var times = [timespec(tv_sec: seconds, tv_nsec: 5), timespec(tv_sec: seconds, tv_nsec: 5)]
@@ -134,16 +143,16 @@ struct ServeCommandTests {
         var status = stat()
         try #require(unsafe stat(tree.file("old"), &status) == 0)
         let server = try await Served(["serve", "--silent", tree.path])
-        let answer = try await answer("\(server.url)/old")
-        #expect(answer.status == 200 && answer.value == Bytes(Array("old".utf8)) && answer.headers["ETag"] != nil)
-        let date = answer.headers["Last-Modified"].flatMap { HTTPDate.epochSeconds(of: $0) }
+        let response = try await response("\(server.url)/old")
+        #expect(response.status == 200 && response.value == Bytes(Array("old".utf8)) && response.headers["ETag"] != nil)
+        let date = response.headers["Last-Modified"].flatMap { HTTPDate.epochSeconds(of: $0) }
         #if canImport(Glibc)
-        let kept = Int64(status.st_mtim.tv_sec)
+        let storedSeconds = Int64(status.st_mtim.tv_sec)
         #else
-        let kept = Int64(status.st_mtimespec.tv_sec)
+        let storedSeconds = Int64(status.st_mtimespec.tv_sec)
         #endif
-        #expect(date == ((-62_135_596_800...253_402_300_799).contains(kept) ? kept : nil))
-        let list = try await self.answer(server.url + "/")
+        #expect(date == ((-62_135_596_800...253_402_300_799).contains(storedSeconds) ? storedSeconds : nil))
+        let list = try await self.response(server.url + "/")
         #expect(String(decoding: list.value, as: UTF8.self).contains(#"<a href="./old">"#))
         #expect(await server.ended().code == 0)
         await agent.shutdown()
@@ -156,11 +165,11 @@ struct ServeCommandTests {
 
     @Test(arguments: [
         (["serve", "--port", "x"], 2, "--port 'x'"), (["serve", "--port", "65536"], 2, "'65536'"),
-        (["serve", "--bind", "nohost"], 2, "nohost"), (["serve", "--nope"], 2, "no option --nope"),
+        (["serve", "--bind", "nohost"], 2, "nohost"), (["serve", "--nope"], 2, "unknown option --nope"),
         (["serve", "a", "b"], 2, "'b'"), (["serve", "/nothing/here"], 26, "/nothing/here"),
         (["serve", "/dev/null"], 26, "Not a directory"), (["serve", "--port"], 2, "needs a value"),
     ])
-    func whatCannotBeServedIsOneLine(words: [String], code: Int32, offender: String) async throws {
+    func unservableFolderPrintsOneLine(words: [String], code: Int32, offender: String) async throws {
         let outcome = try await nk(words)
         #expect(outcome.code == code && outcome.bytes == [])
         #expect(outcome.errorLines.count == 1 && outcome.errors.contains(offender))
@@ -181,7 +190,7 @@ struct FileConditionsTests {
         ("lines=0-1", .whole), ("bytes=a-b", .whole), ("bytes=-", .whole), ("bytes=+1-2", .whole),
         ("bytes=9999999999999999999-", .whole), ("bytes=", .whole),
     ])
-    func aRangeIsTakenOrLeft(range: String, outcome: FileConditions.Outcome) {
+    func rangeIsAppliedOrIgnored(range: String, outcome: FileConditions.Outcome) {
         #expect(conditions.outcome(["Range": range], isGet: true) == outcome)
         #expect(conditions.outcome(["Range": range], isGet: false) == .whole)
     }
@@ -201,7 +210,7 @@ struct FileConditionsTests {
         (["Range": "bytes=1-2", "If-Range": date], .part(first: 1, length: 2)),
         (["Range": "bytes=1-2", "If-None-Match": "\"v1\""], .notModified),
     ])
-    func conditionsCountInTheirOrder(fields: [String: String], outcome: FileConditions.Outcome) {
+    func conditionsAreEvaluatedInOrder(fields: [String: String], outcome: FileConditions.Outcome) {
         let headers = Headers(fields.map { .init(name: $0.key, value: $0.value) })
         #expect(conditions.outcome(headers, isGet: true) == outcome)
     }
@@ -220,7 +229,7 @@ struct FileConditionsTests {
         (-62_135_596_800, "Mon, 01 Jan 0001 00:00:00 GMT"),
         (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
     ])
-    func aDateIsWrittenAsItIsRead(seconds: Int64, text: String) {
+    func dateRoundTrips(seconds: Int64, text: String) {
         #expect(HTTPDate.text(ofEpochSeconds: seconds) == text)
         #expect(HTTPDate.epochSeconds(of: text) == seconds)
     }
@@ -229,12 +238,12 @@ struct FileConditionsTests {
         ("/a/b", ["a", "b"]), ("/", []), ("//a//b/", ["a", "b"]), ("/a/./b", ["a", "b"]), ("/a/../b", ["b"]),
         ("/../../b", ["b"]), ("/%61%2e", ["a."]), ("/%2E%2E/b", ["b"]), ("/%C3%BC", ["ü"]),
     ])
-    func aPathIsReadInParts(path: String, parts: [String]) {
+    func pathIsSplitIntoSegments(path: String, parts: [String]) {
         #expect(ServedRequest.segments(of: path) == parts)
     }
 
     @Test(arguments: ["/%", "/%4", "/%zz", "/%+1", "/a%2Fb", "/a%00", "/%FF"])
-    func whatNoFileIsCalledIsNoPath(path: String) {
+    func invalidFileNameIsRefused(path: String) {
         #expect(ServedRequest.segments(of: path) == nil)
     }
 }

@@ -33,7 +33,7 @@ struct StateOptionTests {
 
     private static let cookie = "127.0.0.1\tFALSE\t/\tFALSE\t0\tplanted\t1\n"
 
-    @Test func aJarThatOthersCanWriteIsRefused() async throws {
+    @Test func jarWritableByOthersIsRefused() async throws {
         let jar = folder.file("jar")
         write(Self.cookie, to: "jar", mode: 0o666)
         let outcome = try await nk("-b", jar, "-c", jar, server.url("/"))
@@ -44,7 +44,7 @@ struct StateOptionTests {
         #expect(server.received().values(named: "Cookie") == ["planted=1"])
     }
 
-    @Test func aJarBehindALinkOrInAnOpenFolderIsRefused() async throws {
+    @Test func jarBehindALinkOrInAWritableFolderIsRefused() async throws {
         write(Self.cookie, to: "real")
         #expect(unsafe symlink(folder.file("real"), folder.file("jar")) == 0)
         let linked = try await nk("-b", folder.file("jar"), "-c", folder.file("jar"), server.url("/"))
@@ -57,7 +57,7 @@ struct StateOptionTests {
     }
 
     /// As with curl, a file that the user names as input is not state.
-    @Test func cookiesThatAreOnlyReadComeFromAnyFile() async throws {
+    @Test func readOnlyCookiesCanComeFromAnyFile() async throws {
         write(Self.cookie, to: "input", mode: 0o666)
         let outcome = try await nk("-b", folder.file("input"), "-c", folder.file("jar"), server.url("/"))
         #expect(outcome.code == 0 && server.received().values(named: "Cookie") == ["planted=1"])
@@ -72,7 +72,7 @@ struct StateOptionTests {
         #expect(try await nk("-b", jar, "-c", jar, server.url("/")).code == 0)
     }
 
-    @Test func aCacheThatOthersCanWriteToIsNotRead() async throws {
+    @Test func cacheWritableByOthersIsNotRead() async throws {
         let cache = folder.file("cache")
         server.script("/", [.text("1"), .text("2"), .text("3")])
         let words = ["-sS", "--cache", "99", "--cache-dir", cache, server.url("/")]
@@ -85,7 +85,7 @@ struct StateOptionTests {
         chmod("cache", 0o700)
     }
 
-    @Test func partsOfDownloadsAreNotResumedWhereOthersCanWrite() async throws {
+    @Test func partialDownloadsInAFolderWritableByOthersAreIgnored() async throws {
         let path = folder.file("file")
         let headers = ["ETag: \"v1\""]
         server.script(

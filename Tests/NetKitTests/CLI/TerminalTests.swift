@@ -31,29 +31,29 @@ struct TerminalTests {
         #expect(Self.lines(of: text).allSatisfy { $0.count < Int(columns) })
     }
 
-    @Test func aBinaryBodyIsShownOnATerminalOnlyWhenThatIsSaid() async throws {
+    @Test func binaryBodyIsPrintedToATerminalOnlyWhenRequested() async throws {
         server.script("/binary", .bytes([65, 0, 66], contentType: "text/plain"))
         server.script("/text", .text("letters"))
         let refusing = try PseudoTerminal(columns: 200)
         let outcome = try await nk(["-s", "-S", server.url("/binary")], output: .terminal, terminal: refusing)
-        #expect(outcome.code == 23 && refusing.text.hasPrefix("nk: (23) the body is binary: -o FILE"))
+        #expect(outcome.code == 23 && refusing.text.hasPrefix("nk: (23) the body is binary and would be shown"))
         for arguments in [["-o", "-", server.url("/binary")], [server.url("/text")]] {
             let showing = try PseudoTerminal(columns: 200)
             let outcome = try await nk(["-s", "-S"] + arguments, output: .terminal, terminal: showing)
-            #expect(outcome.code == 0 && ["A\0B", "letters"].contains(showing.text))
+            #expect(outcome.code == 0 && ["A\0B", "letters\r\n"].contains(showing.text))
         }
-        let kept = try await nk(["-s", server.url("/binary")])
-        #expect(kept.code == 0 && kept.bytes == [65, 0, 66])
+        let saved = try await nk(["-s", server.url("/binary")])
+        #expect(saved.code == 0 && saved.bytes == [65, 0, 66])
     }
 
-    @Test func progressMayBeLeftOut() async throws {
+    @Test func progressCanBeDisabled() async throws {
         let terminal = try PseudoTerminal(columns: 80)
         let words = ["--no-progress-meter", "-o", folder.file("one"), server.url("/")]
         #expect(try await nk(words, terminal: terminal).code == 0)
         #expect(terminal.text == "" && folder.names == ["one"])
     }
 
-    @Test func eachOfSeveralEndsWithALine() async throws {
+    @Test func eachOfSeveralTransfersEndsWithALine() async throws {
         let terminal = try PseudoTerminal(columns: 80)
         let outputs = ["-o", folder.file("one"), "-o", folder.file("two"), "-o", folder.file("three")]
         let urls = [server.url("/"), server.url("/missing"), server.url("/")]
@@ -61,17 +61,17 @@ struct TerminalTests {
         #expect(outcome.code == 22 && folder.names == ["one", "three"])
         let ends = Self.lines(of: terminal.text)
         #expect(ends.count(where: { $0.contains("  48.8 KiB in ") }) == 2)
-        #expect(ends.contains("nk: (22) \(server.url("/missing")) answered with status 404"))
+        #expect(ends.contains("nk: (22) HTTP 404 for \(server.url("/missing"))"))
     }
 
     @Test(arguments: [("-u", "the server", "Authorization"), ("-U", "the proxy", "Proxy-Authorization")])
-    func aMissingPasswordIsAskedForAndNotShown(option: String, whom: String, field: String) async throws {
+    func missingPasswordIsPromptedForWithoutEcho(option: String, whom: String, field: String) async throws {
         server.script("/name", .text("body"))
         let terminal = try PseudoTerminal(columns: 80)
         let proxy = option == "-U" ? ["-x", server.url("")] : []
         let run = try start(["-s", option, "me"] + proxy + [server.url("/name")], asking: terminal)
         let question = await terminal.waitForText(endingIn: ": ")
-        #expect(question == "Password of me for \(whom): ")
+        #expect(question == "Password for me at \(whom): ")
         #expect(!terminal.isEchoing)
         terminal.type("se cret")
         let outcome = await run.ended()
@@ -80,7 +80,7 @@ struct TerminalTests {
         #expect(terminal.text == "\r\n" && terminal.isEchoing)
     }
 
-    @Test func aTerminalThatIsClosedInsteadOfAPasswordIsAnError() async throws {
+    @Test func closedTerminalAtThePasswordPromptIsAnError() async throws {
         let terminal = try PseudoTerminal(columns: 80)
         let run = try start(["-s", "-u", "me", server.url("/")], asking: terminal)
         _ = await terminal.waitForText(endingIn: ": ")
@@ -91,7 +91,7 @@ struct TerminalTests {
     }
 
     @Test(arguments: [["-s", "-o", "FILE"], ["-sO"], []])
-    func thereIsNoProgressWithoutAFileOrWhenSilent(words: [String]) async throws {
+    func progressIsHiddenWithoutAFileOrWhenSilent(words: [String]) async throws {
         server.script("/name", .text("body"))
         let terminal = try PseudoTerminal(columns: 80)
         let words = words.map { $0 == "FILE" ? folder.file("out") : $0 } + [server.url("/name")]

@@ -21,7 +21,7 @@ struct TimingTests {
         return hop
     }
 
-    @Test func eachPhaseOfEachHopStandsInItsPlace() {
+    @Test func eachPhaseOfEachHopIsPlacedOnTheTimeline() {
         var first = Self.hop("https://host.test/old", 302, milliseconds: [10, 20, 30, 50, 60, 60])
         first.tlsVersion = "TLSv1.3"
         let second = Self.hop(
@@ -43,18 +43,18 @@ struct TimingTests {
             ])
     }
 
-    @Test func aHopWithoutAnAnswerEndsWhereItEnded() {
+    @Test func hopWithoutAResponseEndsAtItsLastPhase() {
         let hop = Self.hop("http://host.test/", 0, milliseconds: [1, 2, nil, nil, nil, 10], connection: nil)
         #expect(
             Timing.lines(of: Metrics([hop]), width: 60) == [
                 "1  ---  http://host.test/  no connection",
                 "   queued           1.00 ms  ===", "   name lookup      1.00 ms     ===",
-                "   no answer        8.00 ms        =========================",
+                "   no response      8.00 ms        =========================",
                 "   total           10.00 ms",
             ])
     }
 
-    @Test func whatWasNeverSentHasNoTimes() {
+    @Test func unsentRequestHasNoTimes() {
         #expect(Timing.lines(of: Metrics(), width: 80).isEmpty)
     }
 
@@ -68,7 +68,7 @@ struct TimingTests {
         #expect(Timing.lines(of: Metrics(hops), width: width).allSatisfy { $0.count <= width })
     }
 
-    @Test func theTimesOfARealTransferAreShown() async throws {
+    @Test func timesOfARealTransferArePrinted() async throws {
         let server = try LoopbackServer()
         server.script("/old", .redirect(to: "/new"))
         server.script("/new", .text("body"))

@@ -14,7 +14,7 @@ struct UploadOptionTests {
     }
 
     @Test(arguments: ["-T", "--upload-file"])
-    func aFileIsPutAsItIs(option: String) async throws {
+    func fileIsUploadedUnchanged(option: String) async throws {
         let outcome = try await nk(option, folder.file("a file.txt"), server.url("/place"))
         #expect(outcome.code == 0 && outcome.text == "ok" && outcome.errors == "")
         let request = server.received()
@@ -28,12 +28,12 @@ struct UploadOptionTests {
         ("/folder/", "PUT /folder/a%20file.txt HTTP/1.1"), ("", "PUT /a%20file.txt HTTP/1.1"),
         ("/folder/?q=/", "PUT /folder/?q=/ HTTP/1.1"),
     ])
-    func aFolderGetsTheNameOfTheFile(path: String, line: String) async throws {
+    func folderURLGetsTheNameOfTheFile(path: String, line: String) async throws {
         #expect(try await nk("-T", folder.file("a file.txt"), server.url(path)).code == 0)
         #expect(server.received().requestLine == line)
     }
 
-    @Test func aNameThatBeginsWithACombiningMarkIsNoPartOfThePath() async throws {
+    @Test func nameStartingWithACombiningMarkIsSeparatedFromThePath() async throws {
         try folder.write(Array("x".utf8), to: "\u{301}n")
         #expect(try await nk("-T", folder.file("\u{301}n"), server.url("/folder/")).code == 0)
         #expect(server.received().requestLine == "PUT /folder/%CC%81n HTTP/1.1")
@@ -55,11 +55,11 @@ struct UploadOptionTests {
     @Test(arguments: [
         ["-T", "FILE"], ["-T", "-"], ["-d", "@FILE"], ["-d", "@-"], ["--data-binary", "@FILE"], ["--json", "@FILE"],
     ])
-    func chunksAreSentWhereTheFieldAsksForThem(words: [String]) async throws {
+    func chunksAreSentWhenTheFieldRequestsThem(words: [String]) async throws {
         server.script("/again", .redirect(to: "/place", status: 307))
         let words = words.map { $0.replacing("FILE", with: folder.file("a file.txt")) }
-        let asked = ["-H", "transfer-encoding: Chunked", "-w", "|%{size_upload}", "-v"]
-        let outcome = try await nk(words + asked + [server.url("/place")], input: Array("contents\r\n".utf8))
+        let options = ["-H", "transfer-encoding: Chunked", "-w", "|%{size_upload}", "-v"]
+        let outcome = try await nk(words + options + [server.url("/place")], input: Array("contents\r\n".utf8))
         let isStripped = words[0] == "-d"
         #expect(outcome.code == 0 && outcome.text == (isStripped ? "ok|8" : "ok|10"))
         #expect(outcome.errorLines.contains("> Transfer-Encoding: chunked"))
@@ -69,17 +69,17 @@ struct UploadOptionTests {
         let framed = isStripped ? "8\r\ncontents" : "a\r\ncontents\r\n"
         #expect(request.body == Array((framed + "\r\n0\r\n\r\n").utf8))
         // A file can be sent again, standard input cannot.
-        let led = try await nk(words + asked + ["-L", server.url("/again")], input: Array("contents\r\n".utf8))
+        let led = try await nk(words + options + ["-L", server.url("/again")], input: Array("contents\r\n".utf8))
         #expect(led.code == (words == ["-T", "-"] ? 65 : 0))
     }
 
-    @Test func anEmptyFileIsABody() async throws {
+    @Test func emptyFileIsSentAsABody() async throws {
         try folder.write([], to: "empty")
         #expect(try await nk("-T", folder.file("empty"), server.url("/place")).code == 0)
         #expect(server.received().values(named: "Content-Length") == ["0"])
     }
 
-    @Test func aFileThatCannotBeReadExitsWith26AndSendsNothing() async throws {
+    @Test func unreadableFileExitsWith26AndSendsNothing() async throws {
         for path in [folder.file("none"), folder.path] {
             let outcome = try await nk("-T", path, server.url("/"))
             #expect(outcome.code == 26)
@@ -96,13 +96,13 @@ struct UploadOptionTests {
         #expect(server.received(1).body == Array("second".utf8))
     }
 
-    @Test func aDotIsStandardInputAsWell() async throws {
+    @Test func dotMeansStandardInput() async throws {
         #expect(try await nk(["-T", ".", server.url("/folder/")], input: [1, 2]).code == 0)
         #expect(server.received().requestLine == "PUT /folder/ HTTP/1.1")
         #expect(server.received().values(named: "Transfer-Encoding") == ["chunked"])
     }
 
-    @Test func verboseTellsWhatIsSent() async throws {
+    @Test func verbosePrintsWhatIsSent() async throws {
         let file = try await nk("-v", "-T", folder.file("a file.txt"), server.url("/place"))
         #expect(file.errorLines.contains("> Content-Length: 10"))
         let input = try await nk(["-v", "-T", "-", server.url("/place")], input: [1])
@@ -116,7 +116,7 @@ struct UploadOptionTests {
     }
 
     /// The count is that of the last request, also if it fails.
-    @Test func ofAnUploadWhatWentIsCounted() async throws {
+    @Test func uploadedBytesOfTheLastRequestAreCounted() async throws {
         let words = ["-d", "abc", "-L", "-w", "|%{size_upload}"]
         server.script("/moved", .redirect(to: "/place"))
         #expect(try await nk(words + [server.url("/moved")]).text == "ok|0")

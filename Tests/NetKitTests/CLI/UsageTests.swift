@@ -36,8 +36,9 @@ struct UsageTests {
         (["-m", "soon", "a"], "'soon'"), (["-m", "-1", "a"], "'-1'"), (["-m", "1e3", "a"], "'1e3'"),
         (["-m", "", "a"], "''"), (["-m", "1.2.3", "a"], "'1.2.3'"), (["--connect-timeout", "nan", "a"], "'nan'"),
         (["-f", "--fail-with-body", "a"], "--fail-with-body"),
-        (["--oauth2-bearer", "", "a"], "--oauth2-bearer ''"), (["--pinnedpubkey", "", "a"], "--pinnedpubkey ''"),
-        (["--proto", "=http", "a"], "no https"), (["--proto", "=", "a"], "no https"),
+        (["--oauth2-bearer", "", "a"], "--oauth2-bearer needs a token"),
+        (["--pinnedpubkey", "", "a"], "--pinnedpubkey needs a key"),
+        (["--proto", "=http", "a"], "excludes https"), (["--proto", "=", "a"], "excludes https"),
         (["-e", "a;auto", "b"], "';auto'"), (["--digest", "--oauth2-bearer", "x", "a"], "--oauth2-bearer"),
         (["-r", "", "a"], "--range ''"), (["-r", "-", "a"], "'-'"), (["-r", "4,9", "a"], "'4,9'"),
         (["-r", "1-2-3", "a"], "'1-2-3'"),
@@ -46,7 +47,7 @@ struct UsageTests {
         (["-I", "-d", "x", "a"], "-I"), (["-G", "--json", "{}", "a"], "-G"), (["-G", "-d", "a#b", "a"], "byte 1"),
         (["-G", "-d", "a b", "a"], "--data-urlencode"), (["demo", "quickly"], "'quickly'"),
     ])
-    func anUnreadableCommandLineExitsWith2(words: [String], offender: String) async throws {
+    func invalidCommandLineExitsWith2(words: [String], offender: String) async throws {
         let outcome = try await nk(words)
         #expect(outcome.code == 2 && outcome.bytes == [])
         #expect(outcome.errorLines.count == 1)
@@ -67,15 +68,15 @@ struct UsageTests {
         (["-x", "http://", "a"], 5, "HOST[:PORT]"), (["--socks5", "h h", "a"], 5, "HOST[:PORT]"),
         (["-x", "ftp://p", "a"], 7, "socks5h"), (["-x", "socks9://me:hush@p", "a"], 7, "socks5h"),
     ])
-    func anAddressOrAProxyThatCannotBeReadHasCurlsNumber(words: [String], code: Int32, offender: String) async throws {
+    func invalidAddressOrProxyExitsWithCurlsCode(words: [String], code: Int32, offender: String) async throws {
         let outcome = try await nk(words)
         #expect(outcome.code == code && outcome.bytes == [])
         #expect(outcome.errors.hasPrefix("nk: (\(code)) ") && outcome.errors.contains(offender))
         #expect(!outcome.errors.contains("hush"))
     }
 
-    @Test func whatATerminalWouldObeyIsNotRepeated() async throws {
-        #expect(try await nk("--\u{1b}[31m").errors == "nk: (2) unknown option --?[31m\n")
+    @Test func controlCharactersAreNotPrinted() async throws {
+        #expect(try await nk("--\u{1b}[31m").errors == "nk: (2) unknown option --?[31m; see nk --help all\n")
     }
 
     @Test(arguments: ["-h", "--help"])
@@ -91,8 +92,8 @@ struct UsageTests {
         "-X", "-H", "-d", "--json", "-o", "-i", "-I", "-v", "-s", "-f", "-L", "-k", "-A", "--cacert", "--resolve",
         "--connect-to", "--http1.1", "--http2", "--compressed", "--max-redirs", "--max-filesize",
         "--connect-timeout", "--max-time", "-O", "-T", "-u", "-b", "-c", "-x", "-U", "--proxy-header", "--noproxy",
-        "--cert", "--key", "--unix-socket", "--http2-prior-knowledge", "--http3", "--limit-rate", "--digest", "-n",
-        "-N",
+        "--cert", "--key", "--unix-socket", "--http2-prior-knowledge", "--http3", "--http3-only", "--limit-rate",
+        "--digest", "-n", "-N",
         "-w", "-D", "--path-as-is", "--timing", "-Z", "-G", "--data-urlencode", "--expect",
     ])
     func helpNamesEveryOption(option: String) async throws {
@@ -100,7 +101,7 @@ struct UsageTests {
     }
 
     @Test(arguments: [["--help", "all"], ["-h", "all"], ["all", "--help"]])
-    func helpAllTellsOfEveryOption(words: [String]) async throws {
+    func helpAllDescribesEveryOption(words: [String]) async throws {
         let outcome = try await nk(words)
         #expect(outcome.code == 0 && outcome.errors == "")
         #expect(outcome.lines.allSatisfy { $0.count <= 80 && $0.last != " " })

@@ -46,14 +46,14 @@ func nk(
     _ arguments: [String], input: [UInt8] = [], output: StandardOutput = .kept, folder: String? = nil,
     home: String? = nil
 ) async throws -> Outcome {
-    let place = Run.Place(folder: folder, home: home)
-    return await (try Run(arguments, input: input, output: output, place: place)).ended()
+    let environment = RequestTask.ProcessEnvironment(folder: folder, home: home)
+    return await (try RequestTask(arguments, input: input, output: output, environment: environment)).ended()
 }
 
 /// Runs a line of sh(1), in which "$0" is `nk` and "$@" are the arguments.
 func nk(line: String, _ arguments: String...) async throws -> Outcome {
-    let place = Run.Place(line: line)
-    return await (try Run(arguments, input: [], output: .kept, place: place)).ended()
+    let environment = RequestTask.ProcessEnvironment(line: line)
+    return await (try RequestTask(arguments, input: [], output: .kept, environment: environment)).ended()
 }
 
 #if os(Linux)
@@ -61,22 +61,22 @@ func nk(line: String, _ arguments: String...) async throws -> Outcome {
 func nk(
     _ arguments: [String], output: StandardOutput = .kept, folder: String? = nil, terminal: PseudoTerminal
 ) async throws -> Outcome {
-    let place = Run.Place(folder: folder, terminal: terminal.end)
-    return await (try Run(arguments, input: [], output: output, place: place)).ended()
+    let environment = RequestTask.ProcessEnvironment(folder: folder, terminal: terminal.end)
+    return await (try RequestTask(arguments, input: [], output: output, environment: environment)).ended()
 }
 #endif
 
 #if os(Linux)
 /// Starts `nk` with a terminal for prompts, and does not wait.
-func start(_ arguments: [String], asking terminal: PseudoTerminal) throws -> Run {
-    let place = Run.Place(terminal: terminal.end, readsTerminal: true)
-    return try Run(arguments, input: [], output: .kept, place: place)
+func start(_ arguments: [String], asking terminal: PseudoTerminal) throws -> RequestTask {
+    let environment = RequestTask.ProcessEnvironment(terminal: terminal.end, readsTerminal: true)
+    return try RequestTask(arguments, input: [], output: .kept, environment: environment)
 }
 #endif
 
 /// Starts `nk` and does not wait.
-func start(_ arguments: [String]) throws -> Run {
-    try Run(arguments, input: [], output: .kept, place: Run.Place())
+func start(_ arguments: [String]) throws -> RequestTask {
+    try RequestTask(arguments, input: [], output: .kept, environment: RequestTask.ProcessEnvironment())
 }
 
 let SIGTERMNumber = SIGTERM
@@ -84,8 +84,8 @@ let SIGINTNumber = SIGINT
 let SIGQUITNumber = SIGQUIT
 
 /// A running process. Its output goes to unnamed files, so it never waits for a reader.
-struct Run: Sendable {
-    fileprivate struct Place {
+struct RequestTask: Sendable {
+    fileprivate struct ProcessEnvironment {
         var folder: String?
         var home: String?
         var terminal: Int32?
@@ -97,7 +97,9 @@ struct Run: Sendable {
     private let output: Int32
     private let errors: Int32
 
-    fileprivate init(_ arguments: [String], input: [UInt8], output kind: StandardOutput, place: Place) throws {
+    fileprivate init(
+        _ arguments: [String], input: [UInt8], output kind: StandardOutput, environment: ProcessEnvironment
+    ) throws {
         let inputFile = try Self.namelessFile(holding: input)
         defer { close(inputFile) }
         output = try Self.namelessFile()
@@ -107,20 +109,26 @@ struct Run: Sendable {
             case .kept: Int32?.none
             case .closedPipe: try Self.closedPipe()
             case .device: unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
-            case .terminal: place.terminal.map { fcntl($0, F_DUPFD_CLOEXEC, 0) }
+            case .terminal: environment.terminal.map { fcntl($0, F_DUPFD_CLOEXEC, 0) }
             }
         defer {
             if let pipe {
                 close(pipe)
             }
         }
-        let typed = place.readsTerminal ? place.terminal : nil
+        let typed = environment.readsTerminal ? environment.terminal : nil
         process = try Self.spawn(
-            arguments, streams: [typed ?? inputFile, pipe ?? output, place.terminal ?? errors], place)
+            arguments, streams: [typed ?? inputFile, pipe ?? output, environment.terminal ?? errors], environment)
     }
 
     func send(_ signal: Int32) {
         kill(process, signal)
+    }
+
+    /// Kills the process and discards its output.
+    func end() {
+        send(SIGKILL)
+        _ = outcome()
     }
 
     /// Waits until standard output has bytes or the process has ended.
@@ -180,7 +188,9 @@ struct Run: Sendable {
             errors: String(decoding: Self.contents(of: errors), as: UTF8.self))
     }
 
-    private static func spawn(_ arguments: [String], streams: [Int32], _ place: Place) throws -> pid_t {
+    private static func spawn(_ arguments: [String], streams: [Int32], _ environment: ProcessEnvironment) throws
+        -> pid_t
+    {
         let program = try folderOfThisProgram() + "/nk"
         #if canImport(Glibc)
         var actions = unsafe posix_spawn_file_actions_t()
@@ -202,11 +212,13 @@ struct Run: Sendable {
         for (number, stream) in streams.enumerated() {
             unsafe posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
         }
+        Self.markInheritedDescriptors
         // env(1) changes the directory and the environment, and then executes `nk`.
-        let kind = place.terminal == nil ? [] : ["TERM=xterm"]
-        let elsewhere = (place.folder.map { ["-C", $0] } ?? []) + (place.home.map { ["HOME=\($0)"] } ?? []) + kind
-        let goes = elsewhere.isEmpty ? [program] : ["/usr/bin/env"] + elsewhere + [program]
-        let front = place.line.map { ["/bin/sh", "-c", $0, program] } ?? goes
+        let kind = environment.terminal == nil ? [] : ["TERM=xterm"]
+        let prefixArguments =
+            (environment.folder.map { ["-C", $0] } ?? []) + (environment.home.map { ["HOME=\($0)"] } ?? []) + kind
+        let commandLine = prefixArguments.isEmpty ? [program] : ["/usr/bin/env"] + prefixArguments + [program]
+        let front = environment.line.map { ["/bin/sh", "-c", $0, program] } ?? commandLine
         var words = unsafe (front + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0
@@ -216,6 +228,17 @@ struct Run: Sendable {
         }
         return process
     }
+
+    /// Closes the descriptors that this process has inherited when a child starts. Otherwise a child that outlives its
+    /// test would keep the pipe open through which `swift test` reads this process.
+    private static let markInheritedDescriptors: Void = {
+        for descriptor in Int32(3)..<1024 {
+            let flags = fcntl(descriptor, F_GETFD)
+            if flags >= 0 {
+                _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC)
+            }
+        }
+    }()
 
     private static func signals(_ numbers: [Int32] = []) -> sigset_t {
         var signals = sigset_t()

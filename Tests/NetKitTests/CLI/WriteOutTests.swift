@@ -6,7 +6,7 @@ import Testing
 /// -w: text with variables.
 @Suite(.timeLimit(.minutes(5)))
 struct WriteOutTests {
-    private static var account: Account {
+    private static var transferReport: TransferReport {
         get throws {
             var first = HopMetrics()
             (first.started, first.resolved, first.connected) = (.milliseconds(1), .milliseconds(2), .milliseconds(5))
@@ -20,18 +20,19 @@ struct WriteOutTests {
             (second.tlsVersion, second.tlsCipher) = ("TLSv1.3", "TLS_AES_128_GCM_SHA256")
             second.tlsGroup = "X25519MLKEM768"
             (second.headBytes, second.sentBytes, second.receivedBytes) = (50, 90, 1000)
-            var account = Account(Job(0, of: try Arguments(parsing: ["https://me:hush@host.test/a", "-o", "f"])))
-            account.status = 200
-            account.headers = ["Content-Type": "text/plain", "X-Name": "a\"b"]
-            account.metrics = Metrics([first, second])
-            account.sent.withLock { $0 = 20 }
-            account.fileName = "f"
-            return account
+            var transferReport = TransferReport(
+                Job(0, of: try Arguments.operations(parsing: ["https://me:hush@host.test/a", "-o", "f"])[0]))
+            transferReport.status = 200
+            transferReport.headers = ["Content-Type": "text/plain", "X-Name": "a\"b"]
+            transferReport.metrics = Metrics([first, second])
+            transferReport.sent.withLock { $0 = 20 }
+            transferReport.fileName = "f"
+            return transferReport
         }
     }
 
     private static func written(_ format: String) throws -> WriteOut.Written {
-        WriteOut(format).written(for: try account)
+        WriteOut(format).written(for: try transferReport)
     }
 
     @Test(arguments: [
@@ -54,7 +55,7 @@ struct WriteOutTests {
         #expect(try Self.written(format).output == text)
     }
 
-    @Test func aPartMayGoToStandardError() throws {
+    @Test func formatCanWriteToStandardError() throws {
         let written = try Self.written("a%{stderr}b%{http_code}%{stdout}c")
         #expect(written.output == "ac" && written.errors == "b200")
     }
@@ -74,7 +75,7 @@ struct WriteOutTests {
         }
     }
 
-    @Test func theFieldsAreJSON() async throws {
+    @Test func fieldsArePrintedAsJSON() async throws {
         let server = try LoopbackServer()
         server.script("/a", Reply(headers: ["X-A: 1", "X-B: \"q\"", "x-a: 2"], body: [1]))
         let json = try await nk("-o", "/dev/null", "-w", "%{header_json}", server.url("/a")).text
@@ -83,7 +84,7 @@ struct WriteOutTests {
     }
 
     @Test(arguments: [([], "/end?q"), (["-L"], ""), (["-L", "--max-redirs", "0"], "/end?q")])
-    func aRedirectThatIsNotFollowedIsTold(words: [String], target: String) async throws {
+    func unfollowedRedirectIsReported(words: [String], target: String) async throws {
         let server = try LoopbackServer()
         server.script("/a/b", .redirect(to: "../end?q"))
         server.script("*", .text(""))
@@ -91,7 +92,7 @@ struct WriteOutTests {
         #expect(outcome.text == (target.isEmpty ? "" : server.url(target)))
     }
 
-    @Test func aPartMayBeForFailuresAlone() async throws {
+    @Test func formatCanBeLimitedToFailures() async throws {
         let server = try LoopbackServer()
         server.script("/none", Reply(status: 404))
         server.script("*", .text(""))
@@ -100,7 +101,7 @@ struct WriteOutTests {
         #expect(try await nk("-f", "-w", format, server.url("/none")).text == "a22")
     }
 
-    @Test func aTransferFillsThem() async throws {
+    @Test func transferFillsTheVariables() async throws {
         let server = try LoopbackServer()
         server.script("/a", .redirect(to: "/b"))
         server.script("/b", .text("body"))
@@ -111,23 +112,23 @@ struct WriteOutTests {
     }
 
     @Test(arguments: [(303 as UInt16, "PUT", "GET"), (302, "POST", "GET"), (302, "PUT", "PUT"), (307, "POST", "POST")])
-    func theMethodIsThatOfTheLastRequest(status: UInt16, asked: String, last: String) async throws {
+    func methodVariableIsThatOfTheLastRequest(status: UInt16, requestMethod: String, last: String) async throws {
         let server = try LoopbackServer()
         server.script("/a", .redirect(to: "/b", status: status))
         server.script("/b", Reply())
-        let words = ["-L", "-X", asked, "-d", "x", "-w", "%{method}", server.url("/a")]
+        let words = ["-L", "-X", requestMethod, "-d", "x", "-w", "%{method}", server.url("/a")]
         #expect(try await nk(words).text == last)
         #expect(server.received(1).requestLine == "\(last) /b HTTP/1.1")
     }
 
-    @Test func aFailureFillsThemToo() async throws {
+    @Test func failureFillsTheVariables() async throws {
         let port = try ReservedPort(acceptsConnections: false).number
         let outcome = try await nk(
             "-s", "-w", "%{http_code} %{exitcode}%{stderr}%{errormsg}", "http://127.0.0.1:\(port)/")
         #expect(outcome.code == 7 && outcome.text == "000 7" && outcome.errors.contains("127.0.0.1:\(port)"))
     }
 
-    @Test func theFormatMayBeAFile() async throws {
+    @Test func formatCanBeReadFromAFile() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("body"))
         let folder = try TemporaryFolder()
@@ -138,7 +139,7 @@ struct WriteOutTests {
         #expect(missing.code == 26 && missing.errors.contains(folder.file("none")))
     }
 
-    @Test func anUnknownVariableIsAWarning() async throws {
+    @Test func unknownVariableCausesAWarning() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("body"))
         let outcome = try await nk("-w", "%{none}", server.url("/"))

@@ -11,7 +11,7 @@ struct DiskCacheStoreTests {
         folder = try TemporaryTree()
     }
 
-    @Test func whatWasPutIsThereForTheNextStore() async throws {
+    @Test func entrySurvivesReopeningTheStore() async throws {
         let path = folder.file("a") + "/b"
         try await DiskCacheStore(directory: path).put(CacheEntry(body: [1, 2]), for: .test("k"))
         let next = DiskCacheStore(directory: path, durability: .directory)
@@ -20,17 +20,17 @@ struct DiskCacheStoreTests {
         #expect(report == .init(good: 1, damaged: 0, expired: 0, locked: 0, leftovers: 0, foreign: 0))
     }
 
-    @Test func aBodyOutlivesItsEntryAndItsStore() async throws {
+    @Test func bodyOutlivesItsEntryAndItsStore() async throws {
         var store: DiskCacheStore? = DiskCacheStore(directory: folder.file("store"))
         let bytes = [UInt8](repeating: 5, count: 500_000)
         try await store?.put(CacheEntry(body: Bytes(bytes)), for: .test("k"))
         let body = try #require(try await store?.entry(for: .test("k"))).body
-        try await store?.removeAll()
+        try await store?.removeAll(.all)
         store = nil
         #expect(Array(body) == bytes)
     }
 
-    @Test func aFileInThePlaceOfTheDirectoryIsNamedAndStays() async throws {
+    @Test func fileAtTheDirectoryPathIsReportedAndNotDeleted() async throws {
         let path = folder.file("file")
         #expect(FileManager.default.createFile(atPath: path, contents: Data("precious".utf8)))
         let error = await #expect(throws: NetError.self) {
@@ -41,7 +41,7 @@ struct DiskCacheStoreTests {
         #expect(FileManager.default.contents(atPath: path) == Data("precious".utf8))
     }
 
-    @Test func whatCannotBeMeantIsRefusedAtTheFirstUse() async {
+    @Test func invalidConfigurationIsRejectedOnFirstUse() async {
         let path = folder.file("store")
         for store in [
             DiskCacheStore(directory: ""), DiskCacheStore(directory: "a\0b"),
@@ -57,7 +57,7 @@ struct DiskCacheStoreTests {
         #expect(error?.code == .usage)
     }
 
-    @Test func aLargeEntryIsRefusedAndTheOldOneStays() async throws {
+    @Test func oversizedEntryIsRejectedAndTheOldOneStays() async throws {
         let store = DiskCacheStore(directory: folder.file("store"), maximumBytes: 20_000)
         try await store.put(CacheEntry(body: [1]), for: .test("k"))
         let large = CacheEntry(body: Bytes([UInt8](repeating: 0, count: 1000)))
@@ -66,14 +66,14 @@ struct DiskCacheStoreTests {
         #expect(try await store.entry(for: .test("k"))?.body == [1])
     }
 
-    @Test func theDefaultDirectoryIsTheApplicationsOwn() throws {
+    @Test func defaultDirectoryBelongsToTheApplication() throws {
         #expect(try DiskCacheStore.defaultDirectory(app: "example").hasSuffix("/example/netkit"))
         for name in ["", "..", "a/b", "a\0b"] {
             #expect(throws: NetError.self) { try DiskCacheStore.defaultDirectory(app: name) }
         }
     }
 
-    @Test func whatTheFirstTierLacksIsPromotedWithItsTime() async throws {
+    @Test func hitInTheSecondTierIsPromotedWithItsTimestamp() async throws {
         let memory = MemoryCacheStore()
         let disk = DiskCacheStore(directory: folder.file("store"))
         let both = TwoTierCacheStore(first: memory, second: disk)
@@ -82,11 +82,11 @@ struct DiskCacheStoreTests {
         #expect(try await both.entry(for: .test("k"))?.body == [1])
         #expect(try await memory.entry(for: .test("k"))?.created == created)
         // A hit in memory does not depend on the disk.
-        try await disk.removeAll()
+        try await disk.removeAll(.all)
         #expect(try await both.entry(for: .test("k"))?.body == [1])
     }
 
-    @Test func whatIsTooLargeForTheFirstTierIsKeptByTheSecond() async throws {
+    @Test func entryTooLargeForTheFirstTierIsStoredInTheSecond() async throws {
         let both = TwoTierCacheStore(
             first: MemoryCacheStore(hardLimit: 20_000), second: DiskCacheStore(directory: folder.file("store")))
         try await both.put(CacheEntry(body: [1]), for: .test("k"))

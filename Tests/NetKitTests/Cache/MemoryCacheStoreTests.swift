@@ -9,7 +9,7 @@ struct MemoryCacheStoreTests {
         CacheEntry(body: Bytes([UInt8](repeating: 0, count: count)))
     }
 
-    @Test func whatWasUsedLongestAgoGoesDownToTheSoftLimit() async throws {
+    @Test func leastRecentlyUsedEntriesAreEvictedDownToTheSoftLimit() async throws {
         // Each entry costs 1,000 bytes and its overhead. The hard limit is ten entries, the soft one four.
         let each = 1000 + 256 + 1
         let store = MemoryCacheStore(hardLimit: each * 10, softLimit: each * 4, maximumShare: 20)
@@ -25,7 +25,7 @@ struct MemoryCacheStoreTests {
         #expect(try await store.usage().bytes == each * 4)
     }
 
-    @Test func whatWasJustPutStaysAlthoughItIsOverTheSoftLimit() async throws {
+    @Test func newestEntryStaysAboveTheSoftLimit() async throws {
         let store = MemoryCacheStore(hardLimit: 10_000, softLimit: 5_000, maximumShare: 100)
         try await store.put(Self.entry(9000), for: .test("large"))
         try await store.put(Self.entry(100), for: .test("a"))
@@ -37,7 +37,7 @@ struct MemoryCacheStoreTests {
         }
     }
 
-    @Test func anEntryOverItsShareIsRefusedAndTheOldOneStays() async throws {
+    @Test func entryOverItsShareIsRejectedAndTheOldOneStays() async throws {
         let store = MemoryCacheStore(hardLimit: 100_000)
         try await store.put(Self.entry(1), for: .test("k"))
         await #expect(throws: NetError.self) { try await store.put(Self.entry(4744), for: .test("k")) }
@@ -45,7 +45,7 @@ struct MemoryCacheStoreTests {
         try await store.put(Self.entry(4743), for: .test("k"))
     }
 
-    @Test func aProgramMayMakeRoom() async throws {
+    @Test func callerCanTrimTheStore() async throws {
         let store = MemoryCacheStore()
         for number in 0..<100 {
             try await store.put(Self.entry(100), for: .test("\(number)"))
@@ -55,7 +55,7 @@ struct MemoryCacheStoreTests {
         #expect(try await store.usage().bytes == 0)
     }
 
-    @Test func aClockThatWentBackMakesEntriesOver() async throws {
+    @Test func backwardClockExpiresEntries() async throws {
         let clock = Lock(Date())
         let store = MemoryCacheStore(now: { clock.withLock { $0 } })
         try await store.put(CacheEntry(body: [], lifetime: .seconds(1000)), for: .test("k"))
@@ -65,25 +65,25 @@ struct MemoryCacheStoreTests {
         #expect(try await store.entry(for: .test("k")) == nil)
     }
 
-    @Test func theOrderOfUseHoldsThroughAnyRowOfCalls() {
+    @Test func usageOrderMatchesTheModelForRandomCalls() {
         var list = RecencyList<CacheKey, Int>()
         var model: [(key: Int, cost: Int)] = []
         var chance = SystemRandomNumberGenerator()
         for step in 0..<20_000 {
             let key = Int.random(in: 0..<50, using: &chance)
-            let place = model.firstIndex { $0.key == key }
+            let index = model.firstIndex { $0.key == key }
             switch Int.random(in: 0..<10, using: &chance) {
             case 0..<4:
-                let old = place.map { model.remove(at: $0) }
+                let old = index.map { model.remove(at: $0) }
                 #expect((list.use(.test("\(key)")) != nil) == (old != nil))
                 old.map { model.append($0) }
             case 4..<8:
-                place.map { _ = model.remove(at: $0) }
+                index.map { _ = model.remove(at: $0) }
                 model.append((key, step))
                 list.set(step, cost: step, for: .test("\(key)"))
             case 8:
-                place.map { _ = model.remove(at: $0) }
-                #expect(list.remove(.test("\(key)")) == (place != nil))
+                index.map { _ = model.remove(at: $0) }
+                #expect(list.remove(.test("\(key)")) == (index != nil))
             default:
                 #expect(list.removeOldest() == !model.isEmpty)
                 model = Array(model.dropFirst())

@@ -21,9 +21,9 @@ struct TwoTierCacheStoreTests {
         }
         func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) { try await inner.put(entry, for: key) }
         func remove(_ key: CacheKey) async throws(NetError) -> Bool { try await inner.remove(key) }
-        func removeAll(tagged tag: String) async throws(NetError) -> Int { try await inner.removeAll(tagged: tag) }
-        func removeAll(from host: String) async throws(NetError) -> Int { try await inner.removeAll(from: host) }
-        func removeAll() async throws(NetError) -> Int { try await inner.removeAll() }
+        func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {
+            try await inner.removeAll(selection)
+        }
         func list() async throws(NetError) -> [CacheListing] { try await inner.list() }
         func usage() async throws(NetError) -> CacheUsage { try await inner.usage() }
     }
@@ -35,7 +35,8 @@ struct TwoTierCacheStoreTests {
         store = TwoTierCacheStore(first: MemoryCacheStore(), second: second)
     }
 
-    /// Puts an entry into the second tier and changes the store while it is read. Returns the entries after both.
+    /// Puts an entry into the second tier, starts to read it, and applies `change` before the read ends. Returns the
+    /// bodies that the first tier and the whole store have afterwards.
     private func entry(
         afterChange change: (CacheKey) async throws -> Void
     ) async throws -> (first: Bytes?, both: Bytes?) {
@@ -51,29 +52,29 @@ struct TwoTierCacheStoreTests {
         return (try await store.first.entry(for: key)?.body, try await store.entry(for: key)?.body)
     }
 
-    @Test func whatIsReadMeanwhileDoesNotComeBackAfterARemoval() async throws {
-        let left = try await entry { _ in _ = try await store.removeAll() }
+    @Test func pendingPromotionDoesNotRestoreARemovedEntry() async throws {
+        let left = try await entry { _ in _ = try await store.removeAll(.all) }
         #expect(left.first == nil && left.both == nil)
     }
 
     @Test(arguments: ["key", "tag", "host"])
-    func norAfterOneOfAPart(part: String) async throws {
+    func pendingPromotionDoesNotRestoreAnEntryRemovedByKeyTagOrHost(part: String) async throws {
         let left = try await entry { key in
             switch part {
             case "key": _ = try await store.remove(key)
-            case "tag": _ = try await store.removeAll(tagged: "t")
-            default: _ = try await store.removeAll(from: "a")
+            case "tag": _ = try await store.removeAll(.tagged("t"))
+            default: _ = try await store.removeAll(.host("a"))
             }
         }
         #expect(left.first == nil && left.both == nil)
     }
 
-    @Test func whatIsPutMeanwhileIsNotReplacedByWhatWasRead() async throws {
+    @Test func pendingPromotionDoesNotReplaceANewerEntry() async throws {
         let left = try await entry { key in try await store.put(CacheEntry(body: Bytes([2])), for: key) }
         #expect(left.both == Bytes([2]) && left.first != Bytes([1]))
     }
 
-    @Test func whatWasReadIsKeptByTheFirst() async throws {
+    @Test func readEntryIsPromotedToTheFirstTier() async throws {
         let left = try await entry { _ in }
         #expect(left.first == Bytes([1]) && left.both == Bytes([1]))
     }

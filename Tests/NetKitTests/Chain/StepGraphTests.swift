@@ -31,15 +31,15 @@ struct StepGraphTests {
         return (graph, d)
     }
 
-    @Test func stepsThatAreReadyRunAtOnceAndSeeTheValuesBeforeThem() async throws {
-        stub.answer("/a", with: .text("a"))
-        stub.answer("/b", with: .text("b").held(by: gate))
-        stub.answer("/c", with: StubReply.json("[3]").held(by: gate))
-        stub.answer("/d", with: .text("d"))
+    @Test func readyStepsRunConcurrentlyAndReadEarlierValues() async throws {
+        stub.register("/a", with: .text("a"))
+        stub.register("/b", with: .text("b").held(by: gate))
+        stub.register("/c", with: StubReply.json("[3]").held(by: gate))
+        stub.register("/d", with: .text("d"))
         let (graph, last) = diamond()
         let agent = agent
         let task = Task { try await agent.send(graph) }
-        // Both are in flight before either is answered.
+        // B and C are both in flight before either receives a response.
         try await gate.waitForArrivals(2)
         gate.open()
         let outcome = try await task.value
@@ -54,8 +54,8 @@ struct StepGraphTests {
         #expect(try await agent.send(StepGraph()).names.isEmpty)
     }
 
-    @Test func stepsThatNeedNothingOfEachOtherRunAtOnce() async throws {
-        stub.answer("*", with: .text("x").held(by: gate))
+    @Test func independentStepsRunConcurrently() async throws {
+        stub.register("*", with: .text("x").held(by: gate))
         var graph = StepGraph()
         for index in 0..<5 {
             graph.add("\(index)", text("/\(index)"))
@@ -67,8 +67,8 @@ struct StepGraphTests {
         #expect(try await task.value == 5)
     }
 
-    @Test func stepsMayBeAddedBeforeWhatTheyComeAfter() async throws {
-        stub.answer("*", with: .text("x"))
+    @Test func stepsCanBeAddedBeforeTheirDependencies() async throws {
+        stub.register("*", with: .text("x"))
         var graph = StepGraph()
         graph.add("last", after: ["middle"], text("/3"))
         graph.add("middle", after: ["first"], text("/2"))
@@ -78,7 +78,7 @@ struct StepGraphTests {
 
     // MARK: Invalid graphs
 
-    @Test func stepsThatWaitForEachOtherAreToldBeforeAnythingIsSent() async throws {
+    @Test func cycleIsReportedBeforeAnythingIsSent() async throws {
         var graph = StepGraph()
         graph.add("start", text("/s"))
         graph.add("A", after: ["start", "C"], text("/a"))
@@ -88,90 +88,90 @@ struct StepGraphTests {
         let failed = await failure(of: graph, agent)
         #expect(failed?.code == .usage)
         let circles = [
-            #"steps wait for each other: "A" after "C" after "B" after "A""#,
-            #"steps wait for each other: "B" after "A" after "C" after "B""#,
-            #"steps wait for each other: "C" after "B" after "A" after "C""#,
+            #"steps depend on each other in a cycle: "A" after "C" after "B" after "A""#,
+            #"steps depend on each other in a cycle: "B" after "A" after "C" after "B""#,
+            #"steps depend on each other in a cycle: "C" after "B" after "A" after "C""#,
         ]
         #expect(circles.contains(failed?.message ?? ""))
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func aStepThatComesAfterItselfIsACircle() async throws {
+    @Test func stepThatDependsOnItselfIsACycle() async throws {
         var graph = StepGraph()
         graph.add("A", after: ["A"], text("/a"))
-        #expect(await failure(of: graph, agent)?.message == #"steps wait for each other: "A" after "A""#)
+        #expect(await failure(of: graph, agent)?.message == #"steps depend on each other in a cycle: "A" after "A""#)
     }
 
-    @Test func anUnknownNameIsToldBeforeAnythingIsSent() async throws {
+    @Test func unknownNameIsReportedBeforeAnythingIsSent() async throws {
         var graph = StepGraph()
         graph.add("A", text("/a"))
         graph.add("B", after: ["A", "Z"], text("/b"))
         let failed = await failure(of: graph, agent)
         #expect(failed?.code == .usage)
-        #expect(failed?.message == #"step "B" comes after "Z", which is no step"#)
+        #expect(failed?.message == #"step "B" depends on "Z", which is not a step"#)
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func aNameThatOccursTwiceIsToldBeforeAnythingIsSent() async throws {
+    @Test func duplicateNameIsReportedBeforeAnythingIsSent() async throws {
         var graph = StepGraph()
         graph.add("A", text("/a"))
         graph.add("A", text("/b"))
-        #expect(await failure(of: graph, agent)?.message == #"two steps are called "A""#)
+        #expect(await failure(of: graph, agent)?.message == #"two steps have the name "A""#)
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func manyStepsInARowNeedNoDeepStack() async throws {
+    @Test func longSequenceOfStepsUsesAConstantStack() async throws {
         var graph = StepGraph()
         for index in 0..<3_000 {
-            graph.add("\(index)", after: index == 0 ? [] : ["\(index - 1)"], Known())
+            graph.add("\(index)", after: index == 0 ? [] : ["\(index - 1)"], ConstantOperation())
         }
         #expect(try await agent.send(graph).names.count == 3_000)
         var circle = StepGraph()
         for index in 0..<3_000 {
-            circle.add("\(index)", after: ["\((index + 1) % 3_000)"], Known())
+            circle.add("\(index)", after: ["\((index + 1) % 3_000)"], ConstantOperation())
         }
         #expect(await failure(of: circle, agent)?.code == .usage)
     }
 
     // MARK: Failures
 
-    @Test func aFailureStopsTheRestAndNamesTheStep() async throws {
-        stub.answer("/a", with: .text("a"))
-        stub.answer("/b", with: .status(500))
-        stub.answer("/c", with: StubReply.json("[3]").held(by: gate))
+    @Test func failureStopsTheRemainingStepsAndNamesTheStep() async throws {
+        stub.register("/a", with: .text("a"))
+        stub.register("/b", with: .status(500))
+        stub.register("/c", with: StubReply.json("[3]").held(by: gate))
         let failed = await failure(of: diamond().graph, agent)
         #expect(failed?.code == .unacceptableStatus)
-        #expect(failed?.failedPart?.name == "B")
-        #expect(failed?.failedPart?.index == 1)
+        #expect(failed?.failedMember?.name == "B")
+        #expect(failed?.failedMember?.index == 1)
         #expect(!stub.requests.map(\.path).contains("/d"))
         await agent.shutdown()
     }
 
-    @Test func aCancelledTaskEndsIt() async throws {
-        stub.answer("/a", with: .text("a"))
-        stub.answer("*", with: .text("b").held(by: gate))
+    @Test func cancelledTaskEndsTheGraph() async throws {
+        stub.register("/a", with: .text("a"))
+        stub.register("*", with: .text("b").held(by: gate))
         let (agent, graph) = (agent, diamond().graph)
         let task = Task { await failure(of: graph, agent) }
         try await gate.waitForArrivals(2)
         task.cancel()
         let error = await task.value
         #expect(error?.code == .cancelled)
-        #expect(error?.failedPart == nil)
+        #expect(error?.failedMember == nil)
         #expect(!stub.requests.map(\.path).contains("/d"))
     }
 
-    @Test func onlyWhatComesBeforeAStepCanBeRead() async throws {
-        stub.answer("*", with: .text("x"))
+    @Test func stepCanReadOnlyItsDependencies() async throws {
+        stub.register("*", with: .text("x"))
         var graph = StepGraph()
         let a = graph.add("A", text("/a"))
         graph.add("B") { run in text("/\(try run[a])") }
         let failed = await failure(of: graph, agent)
         #expect(failed?.code == .usage)
-        #expect(failed?.failedPart?.error.message == #"step "B" does not come after "A""#)
+        #expect(failed?.failedMember?.error.message == #"step "B" does not depend on "A""#)
     }
 
     @Test func aStepOfAnotherGraphHasNoValue() async throws {
-        stub.answer("*", with: .text("x"))
+        stub.register("*", with: .text("x"))
         var other = StepGraph()
         let stranger = other.add("stranger", text("/a"))
         let numbers = other.add("A", Request<[Int]>("/a"))
@@ -184,9 +184,9 @@ struct StepGraphTests {
 
     // MARK: Steps that add steps
 
-    @Test func aStepChoosesWhatComesAfterIt() async throws {
-        stub.answer("/a", with: .text("b"))
-        stub.answer("*", with: .text("x"))
+    @Test func stepChoosesItsSuccessor() async throws {
+        stub.register("/a", with: .text("b"))
+        stub.register("*", with: .text("x"))
         var graph = StepGraph()
         let a = graph.add("A", text("/a"))
         graph.add("choice", after: ["A"]) { run in
@@ -203,24 +203,24 @@ struct StepGraphTests {
         #expect(names.last == "D")
     }
 
-    @Test func stepsAddedWithoutWaitingRunAtOnce() async throws {
-        stub.answer("/a", with: .text("x").held(by: gate))
-        stub.answer("/b", with: .text("x"))
+    @Test func stepsAddedWithoutWaitingRunConcurrently() async throws {
+        stub.register("/a", with: .text("x").held(by: gate))
+        stub.register("/b", with: .text("x"))
         var graph = StepGraph()
         let opened = gate
         graph.add("A") { run in
             try run.add("B") { _ in text("/b") }
             try run.add("C", after: ["B"]) { _ in
                 opened.open()
-                return Known()
+                return ConstantOperation()
             }
             return text("/a")
         }
         #expect(Set(try await agent.send(graph).names) == ["A", "B", "C"])
     }
 
-    @Test func stepsThatCannotBeAddedFailTheOneThatAdds() async throws {
-        stub.answer("*", with: .text("x"))
+    @Test func addingAnInvalidStepFailsTheAddingStep() async throws {
+        stub.register("*", with: .text("x"))
         for (name, earlier) in [("A", ""), ("N", "Z"), ("N", "N")] {
             var graph = StepGraph()
             graph.add("A") { run in
@@ -229,38 +229,38 @@ struct StepGraphTests {
             }
             let failed = await failure(of: graph, agent)
             #expect(failed?.code == .usage)
-            #expect(failed?.failedPart?.name == "A")
+            #expect(failed?.failedMember?.name == "A")
         }
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func aGraphThatIsOverTakesNoSteps() async throws {
-        let kept = Collected<StepRun>()
+    @Test func finishedGraphRefusesSteps() async throws {
+        let runs = Collected<StepRun>()
         var graph = StepGraph()
         graph.add("A") { run in
-            kept.append(run)
-            return Known()
+            runs.append(run)
+            return ConstantOperation()
         }
         _ = try await agent.send(graph)
-        #expect(throws: NetError.self) { try kept.values[0].add("B", Known()) }
-        kept.removeAll()  // Breaks the cycle: the run holds the steps, and a step holds what keeps the run.
+        #expect(throws: NetError.self) { try runs.values[0].add("B", ConstantOperation()) }
+        runs.removeAll()  // Breaks the cycle: the run holds step A, whose closure holds `runs`.
     }
 
     @Test(arguments: [true, false])
-    func aStepReadsThoseThatItNamesInALargeGraph(isDeep: Bool) async throws {
+    func stepReadsItsDependenciesInALargeGraph(isDeep: Bool) async throws {
         var graph = StepGraph()
-        let first = graph.add("first", Known())
+        let first = graph.add("first", ConstantOperation())
         var keys = [first]
         for number in 0..<2_000 {
             let earlier = isDeep ? ["first", keys[number].name] : []
             keys.append(
                 graph.add("\(number)", after: earlier) { run in
-                    isDeep ? Known(value: try run[first]) : Known()
+                    isDeep ? ConstantOperation(value: try run[first]) : ConstantOperation()
                 })
         }
-        let asked = isDeep ? [] : keys
+        let readKeys = isDeep ? [] : keys
         let last = graph.add("last", after: keys.map(\.name)) { run in
-            Known(value: try asked.allSatisfy { try run[$0] == "known" } ? "all" : "some")
+            ConstantOperation(value: try readKeys.allSatisfy { try run[$0] == "known" } ? "all" : "some")
         }
         #expect(try await agent.send(graph)[last] == "all")
     }

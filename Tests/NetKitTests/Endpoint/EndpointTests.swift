@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -40,33 +41,33 @@ struct EndpointTests {
     fileprivate let stub = StubTransport()
     private var agent: Agent { Agent(.init(baseURL: "http://h/v1"), transport: stub) }
 
-    @Test func aPathIsEnough() async throws {
-        stub.answer("*", with: .json(#"[{"name": "Oslo"}]"#))
+    @Test func endpointNeedsOnlyAPath() async throws {
+        stub.register("*", with: .json(#"[{"name": "Oslo"}]"#))
         let response = try await agent.send(Cities())
         #expect(response.value == [City(name: "Oslo")])
-        let asked = try #require(stub.requests.first)
-        #expect(asked.url == "http://h/v1/cities")
-        #expect(asked.method == .get)
-        #expect(asked.request.priority == .normal)
-        #expect(asked.request.limits == Limits())
-        #expect(asked.request.acceptedStatuses == 200..<300)
-        #expect(asked.request.tag == 0 && asked.request.userInfo.isEmpty)
+        let received = try #require(stub.requests.first)
+        #expect(received.url == "http://h/v1/cities")
+        #expect(received.method == .get)
+        #expect(received.request.priority == .normal)
+        #expect(received.request.limits.equals(Limits()))
+        #expect(received.request.acceptedStatuses == 200..<300)
+        #expect(received.request.tag == 0 && received.request.userInfo.isEmpty)
     }
 
-    @Test func everythingThatIsSaidIsSent() async throws {
-        stub.answer("*", with: .text("[1]", status: 404))
+    @Test func everyEndpointPropertyIsSent() async throws {
+        stub.register("*", with: .text("[1]", status: 404))
         let response = try await agent.send(Everything())
         #expect(response.value == [1])
-        let asked = try #require(stub.requests.first)
-        #expect(asked.url == "http://own-cdn/things?a=1")
-        #expect(asked.method == .post)
-        #expect(asked.body.text == #"{"b":2}"#)
-        #expect(asked.headers["X-Own"] == "1" && asked.headers["X-Last"] == "1")
-        #expect(asked.request.credentials == .basic(user: "u", password: "p"))
-        #expect(asked.request.limits?.total == .seconds(7))
-        #expect(asked.request.priority == .high)
-        #expect(asked.request.tag == 7)
-        #expect(asked.request.userInfo["page"] as? Int == 3)
+        let received = try #require(stub.requests.first)
+        #expect(received.url == "http://own-cdn/things?a=1")
+        #expect(received.method == .post)
+        #expect(received.body.text == #"{"b":2}"#)
+        #expect(received.headers["X-Own"] == "1" && received.headers["X-Last"] == "1")
+        #expect(received.request.credentials == .basic(user: "u", password: "p"))
+        #expect(received.request.limits.equals(Everything().limits!))
+        #expect(received.request.priority == .high)
+        #expect(received.request.tag == 7)
+        #expect(received.request.userInfo["page"] as? Int == 3)
         let key = try await agent.cacheKey(forStarting: Everything())
         #expect(key.explanation.contains("a=1") == false)
         var onBase = Everything()
@@ -75,7 +76,7 @@ struct EndpointTests {
         #expect(stub.requests.last?.url == "http://own/base/things?a=1")
     }
 
-    @Test func valuesAreReadByWhatTheyAre() async throws {
+    @Test func valueTypeDeterminesTheDecoding() async throws {
         struct Text: Endpoint {
             typealias Value = String
             let path = "t"
@@ -92,15 +93,15 @@ struct EndpointTests {
             typealias Value = Void
             let path = "t"
         }
-        stub.answer("/v1/t", with: .text("text"))
-        stub.answer("/v1/j", with: .json("[true]"))
+        stub.register("/v1/t", with: .text("text"))
+        stub.register("/v1/j", with: .json("[true]"))
         #expect(try await agent.send(Text()).value == "text")
         #expect(try await agent.send(Raw()).value.text == "text")
         #expect(try await agent.send(Tree()).value == [true])
         try await agent.send(Nothing()).value
     }
 
-    @Test func aDecodingOfItsOwnReadsOtherFormats() async throws {
+    @Test func customDecodingReadsOtherFormats() async throws {
         struct Lines: Endpoint {
             typealias Value = [String]
             let path = "t"
@@ -108,38 +109,40 @@ struct EndpointTests {
                 Decoding(types: ["text/csv"]) { $0.bytes.text.split(separator: ",").map(String.init) }
             }
         }
-        stub.answer("*", with: .text("a,b", contentType: "text/csv"), .text("a,b", contentType: "text/html"))
+        stub.register("*", with: .text("a,b", contentType: "text/csv"), .text("a,b", contentType: "text/html"))
         #expect(try await agent.send(Lines()).value == ["a", "b"])
         let agent = agent
         #expect(
             await failureCode { () async throws(NetError) in _ = try await agent.send(Lines()) } == .unacceptableType)
     }
 
-    @Test func parametersAreAskedForAtEachStart() async throws {
+    @Test func parametersAreEvaluatedForEachRequest() async throws {
         struct Timed: Endpoint {
             typealias Value = Void
             let starts: Counter
             let path = "t"
-            func currentParameters() async throws -> Parameters? {
-                await Task.yield()
-                return ["n": .init(starts.increment())]
+            var parameters: Parameters? {
+                get async throws {
+                    await Task.yield()
+                    return ["n": .init(starts.increment())]
+                }
             }
         }
-        stub.answer("*", with: .status(204))
+        stub.register("*", with: .status(204))
         let timed = Timed(starts: Counter())
         try await agent.send(timed).value
         try await agent.send(timed).value
         #expect(stub.requests.map(\.query) == ["n=1", "n=2"])
     }
 
-    @Test func whatCannotBeDescribedIsNotSent() async throws {
+    @Test func unencodableEndpointIsNotSent() async throws {
         struct Locked: Error {}
         struct Failing: Endpoint {
             typealias Value = Void
             let path = "t"
-            func currentParameters() async throws -> Parameters? { throw Locked() }
+            var parameters: Parameters? { get throws { throw Locked() } }
         }
-        struct Unsayable: Endpoint {
+        struct Unencodable: Endpoint {
             typealias Value = Void
             let path = "t"
             let method = NetKit.Method.post
@@ -149,11 +152,11 @@ struct EndpointTests {
         let error = await #expect(throws: NetError.self) { try await agent.send(Failing()) }
         #expect(error?.code == .badParameter && error?.underlying is Locked)
         #expect(
-            await failureCode { () async throws(NetError) in _ = try await agent.send(Unsayable()) } == .unencodable)
+            await failureCode { () async throws(NetError) in _ = try await agent.send(Unencodable()) } == .unencodable)
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func aCompleteRequestReplacesTheBuildingAndTheAnswerIsJudgedAllTheSame() async throws {
+    @Test func completeRequestReplacesTheBuiltOneAndItsResponseIsValidated() async throws {
         struct Custom: Endpoint {
             typealias Value = [Int]
             let path = "ignored"
@@ -165,26 +168,28 @@ struct EndpointTests {
                 Request("http://custom/x?y=1", method: "REPORT", headers: ["X-Custom": "1"], body: .text("q"))
             }
         }
-        stub.answer("*", with: .json("[1, 2]"), .json(#"["a"]"#), .status(500))
+        stub.register("*", with: .json("[1, 2]"), .json(#"["a"]"#), .status(500))
         let agent = agent
         #expect(try await agent.send(Custom()).value == [1, 2])
-        let asked = try #require(stub.requests.first)
-        #expect(asked.url == "http://custom/x?y=1" && asked.method == "REPORT" && asked.body.text == "q")
-        #expect(asked.headers.map(\.name) == ["X-Custom", "Content-Type"])
-        #expect(asked.request.priority == .high)
+        let received = try #require(stub.requests.first)
+        #expect(received.url == "http://custom/x?y=1" && received.method == "REPORT" && received.body.text == "q")
+        #expect(received.headers.map(\.name) == ["X-Custom", "Content-Type"])
+        #expect(received.request.priority == .high)
         for code in [NetError.Code.shapeMismatch, .unacceptableStatus] {
             #expect(await failureCode { () async throws(NetError) in _ = try await agent.send(Custom()) } == code)
         }
     }
 
-    @Test func streamsAndSavesTakeEndpointsToo() async throws {
+    @Test func streamAndSaveAcceptEndpoints() async throws {
         let folder = try TemporaryFolder()
-        stub.answer("*", with: .text("body"))
+        stub.register("*", with: .text("body"))
         #expect(try await agent.stream(Cities()).collect(upTo: 10).text == "body")
-        #expect(try await agent.save(Cities(), to: folder.file("f")).value.byteCount == 4)
+        #expect(
+            try await agent.download(Cities(), to: folder.file("f"), options: .init(isResumable: false)).value.byteCount
+                == 4)
     }
 
-    @Test func basicCredentialsReachTheServerAndAFieldOfTheCallersWins() async throws {
+    @Test func callerAuthorizationFieldOverridesBasicCredentials() async throws {
         struct Private: Endpoint {
             typealias Value = Void
             let path = "x"
@@ -201,8 +206,8 @@ struct EndpointTests {
     }
 
     // In YTKNetwork a request can be sent only once at a time, and it retains its accessories (Y21, Y26).
-    @Test func oneEndpointIsSentManyTimesAtOnce() async throws {
-        stub.answer("*", with: .json("[]"))
+    @Test func oneEndpointCanBeSentConcurrently() async throws {
+        stub.register("*", with: .json("[]"))
         let agent = agent
         let endpoint = Cities()
         await withTaskGroup(of: Bool.self) { group in
@@ -218,7 +223,7 @@ struct EndpointTests {
 }
 
 extension EndpointTests {
-    @Test func aRepeatIsKnownByItsTypeWhateverItsParametersAndPath() async throws {
+    @Test func duplicateEndpointIsRecognizedByItsType() async throws {
         struct Page: Endpoint {
             typealias Value = Void
             let path: String
@@ -228,10 +233,10 @@ extension EndpointTests {
             let path = "b"
         }
         let gate = StubGate()
-        stub.answer("/v1/a", with: .status(204).held(by: gate))
-        stub.answer("*", with: .status(204))
+        stub.register("/v1/a", with: .status(204).held(by: gate))
+        stub.register("*", with: .status(204))
         var configuration = Agent.Configuration(baseURL: "http://h/v1")
-        configuration.interceptors = [Repeats(.ignore)]
+        configuration.interceptors = [RequestDeduplication(.ignore)]
         let agent = Agent(configuration, transport: stub)
         let first = Task { try await agent.send(Page(path: "a")).value }
         try await gate.waitForArrivals(1)

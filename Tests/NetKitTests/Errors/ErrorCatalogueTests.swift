@@ -19,7 +19,7 @@ struct ErrorCatalogueTests {
         }
     }
 
-    @Test func everyStatusOfTheCoreIsThere() throws {
+    @Test func everyCoreStatusIsDocumented() throws {
         let known = try text("include/netcore/status.h").split(separator: "\n").compactMap { line -> String? in
             let parts = line.split { "(), ".contains($0) }
             return parts.count > 2 && parts[0] == "X" && parts[1].hasPrefix("NC_") ? "\(parts[2]) `\(parts[1])`" : nil
@@ -28,7 +28,7 @@ struct ErrorCatalogueTests {
         #expect(known.count > 50 && Set(listed) == Set(known) && listed.count == known.count)
     }
 
-    @Test func everyCodeOfSwiftIsThere() throws {
+    @Test func everySwiftErrorCodeIsDocumented() throws {
         let source = try text("Sources/NetKit/Errors/NetError+Codes.swift")
         let known = source.split(separator: "\n").compactMap { line -> String? in
             let parts = line.split { " =():`".contains($0) }
@@ -42,7 +42,7 @@ struct ErrorCatalogueTests {
         #expect(known.count > 70 && Set(listed) == Set(known) && listed.count == known.count)
     }
 
-    @Test func everyCodeHasACauseAndAWayOut() throws {
+    @Test func everyErrorCodeHasACauseAndARemedy() throws {
         for row in try rows() {
             #expect(row[3].hasSuffix(".") && row[4].count > 5)
         }

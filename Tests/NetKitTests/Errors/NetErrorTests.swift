@@ -4,7 +4,7 @@ import Testing
 struct NetErrorTests {
     private struct Cause: Error {}
 
-    @Test func anErrorTellsWhatItWasMadeFrom() {
+    @Test func errorContainsItsComponents() {
         let error = NetError(
             .reset, "it broke", nativeCode: 56, offset: 7, response: Response(status: 200), underlying: Cause())
         #expect(error.code == .reset)
@@ -22,30 +22,30 @@ struct NetErrorTests {
         #expect(error.description == "undecodable: a b c [31md e f g h é💩")
     }
 
-    @Test func aDescriptionTurnsNoTextAround() {
+    @Test func descriptionContainsNoBidirectionalControls() {
         let error = NetError(.badJSON, "a\u{202E}b\u{2066}c\u{200D}d")
         #expect(error.message == "a b c\u{200D}d")
     }
 
     @Test(arguments: ["x", "é", "💩", "\u{1B}"])
-    func aMessageIsCutWhereSomebodyElsesTextIsLong(text: String) {
+    func longForeignTextInAMessageIsTruncated(text: String) {
         let error = NetError(.undecodable, "no such: " + String(repeating: text, count: 1_000_000))
         #expect(error.message.hasPrefix("no such: ") && error.message.hasSuffix("…"))
         #expect((4_000...4_100).contains(error.message.utf8.count))
         #expect(!error.message.contains("\u{FFFD}"))
-        let larger = NetError("step", FailedPart(index: 1, name: text, tag: 0, error: error))
+        let larger = NetError("step", FailedMember(index: 1, name: text, tag: 0, error: error))
         #expect((4_000...4_100).contains(larger.message.utf8.count))
     }
 
-    @Test func aPartTellsItsNameOnOneLine() {
-        let part = FailedPart(index: 1, name: "a\u{1B}[31m\nb", tag: 7, error: NetError(.reset, "it broke"))
+    @Test func failedMemberNameIsPrintedOnOneLine() {
+        let part = FailedMember(index: 1, name: "a\u{1B}[31m\nb", tag: 7, error: NetError(.reset, "it broke"))
         #expect(part.description == "1 \"a [31m b\" (tag 7): reset: it broke")
         #expect(part.name == "a\u{1B}[31m\nb")
     }
 
-    @Test func onlyNetworkFaultsAndTimeLimitsAreRetryable() {
+    @Test func onlyNetworkErrorsAndTimeoutsAreRetryable() {
         let retryable = (0...250).filter { NetError.Code(rawValue: $0).isRetryable }
-        #expect(retryable == Array(100...110) + Array(120...124))
+        #expect(retryable == Array(100...110) + Array(120...125))
         #expect(NetError(.totalTimedOut, "").isRetryable)
         #expect(!NetError(.cancelled, "").isRetryable)
     }
@@ -55,6 +55,7 @@ struct NetErrorTests {
             (.usage, "usage"), (.badURL, "badURL"), (.badScheme, "badScheme"), (.closed, "closed"),
             (.noMemory, "noMemory"), (.thread, "thread"), (.badResponse, "badResponse"), (.badCharset, "badCharset"),
             (.tlsHandshake, "tlsHandshake"), (.tlsBackend, "tlsBackend"), (.resolve, "resolve"), (.http2, "http2"),
+            (.http3, "http3"),
             (.connectTimedOut, "connectTimedOut"), (.slotTimedOut, "slotTimedOut"), (.cancelled, "cancelled"),
             (.stoppedByCaller, "stoppedByCaller"), (.internal, "internal"), (.undecodable, "undecodable"),
             (.unencodable, "unencodable"), (.unacceptableStatus, "unacceptableStatus"),
@@ -64,6 +65,9 @@ struct NetErrorTests {
             (.plaintextRefused, "plaintextRefused"), (.tlsRevoked, "tlsRevoked"), (.tlsStaple, "tlsStaple"),
             (.proxy, "proxy"), (.authentication, "authentication"), (.bodySource, "bodySource"),
             (.circuitOpen, "circuitOpen"), (.ignored, "ignored"), (.earlierFailed, "earlierFailed"),
+            (.queueFull, "queueFull"), (.upgradeRefused, "upgradeRefused"), (.badUpgrade, "badUpgrade"),
+            (.badFrame, "badFrame"), (.badText, "badText"), (.badDeflate, "badDeflate"),
+            (.messageTooLarge, "messageTooLarge"), (.frameFlood, "frameFlood"), (.peerTimedOut, "peerTimedOut"),
         ]
         for (code, name) in codes {
             #expect(code.description == name)

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 struct NetworkFailureTests {
-    @Test func anUnknownNameIsNotResolved() async throws {
+    @Test func unknownHostNameFailsToResolve() async throws {
         let request = Request<Bytes>("http://canary:canary@nohost.invalid/canary?canary")
         let error = try await expectFailure(.resolve, native: 6, of: request)
         #expect(error.isRetryable)
@@ -10,7 +10,7 @@ struct NetworkFailureTests {
         #expect(error.response == nil)
     }
 
-    @Test func aPortThatNobodyListensOnRefuses() async throws {
+    @Test func closedPortRefusesTheConnection() async throws {
         let port = try ReservedPort(acceptsConnections: false)
         let request = Request<Bytes>("http://canary:canary@127.0.0.1:\(port.number)/?canary")
         let error = try await expectFailure(.refused, native: 7, of: request)
@@ -26,7 +26,7 @@ struct NetworkFailureTests {
         (Reply(patternLength: 500, chunkBytes: 50, cutAfter: 200, ending: .close), .cutShort, 18),
         (Reply(patternLength: 500, cutAfter: 0, ending: .close), .emptyReply, 52),
     ])
-    func aBrokenConnectionIsToldAsItBroke(reply: Reply, code: NetError.Code, native: Int) async throws {
+    func brokenConnectionIsReportedByItsCause(reply: Reply, code: NetError.Code, native: Int) async throws {
         let server = try LoopbackServer()
         server.script("/", reply)
         let error = try await expectFailure(code, native: native, of: .withSecrets("/", on: server))
@@ -35,7 +35,7 @@ struct NetworkFailureTests {
     }
 
     /// Foundation on Linux reports -1 for all of these.
-    @Test func everyFailureHasACodeOfItsOwn() async throws {
+    @Test func everyFailureHasADistinctCode() async throws {
         let deaf = try ReservedPort(acceptsConnections: false)
         let silent = try ReservedPort(acceptsConnections: true)
         let server = try LoopbackServer()
@@ -52,7 +52,7 @@ struct NetworkFailureTests {
         func quick(_ path: String, _ limit: WritableKeyPath<Limits, Duration?>) -> Request<Bytes> {
             var request = Request<Bytes>(path.hasPrefix("/") ? server.url(path) : path)
             request.limits = Limits()
-            request.limits?[keyPath: limit] = .milliseconds(30)
+            request.limits[keyPath: limit] = .milliseconds(30)
             return request
         }
         var requests = ["reset", "short", "nothing", "garbage", "coding", "loop"].map {
@@ -89,7 +89,7 @@ struct NetworkFailureTests {
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\ncanary",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzcanary\r\n",
     ])
-    func whatIsNotHTTPIsABadResponse(text: String) async throws {
+    func nonHTTPBytesAreABadResponse(text: String) async throws {
         let server = try LoopbackServer()
         server.script("/", .raw(text))
         let thrown = await #expect(throws: NetError.self) {
@@ -102,7 +102,7 @@ struct NetworkFailureTests {
         #expect(!error.description.contains { $0.isNewline })
     }
 
-    @Test func aBrokenCodingIsToldAsSuch() async throws {
+    @Test func corruptContentCodingIsReported() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(headers: ["Content-Encoding: gzip"], body: Array("canary, not gzip".utf8)))
         let error = try await expectFailure(.badCoding, native: 61, of: .withSecrets("/", on: server))
@@ -117,7 +117,7 @@ struct NetworkFailureTests {
         for path in ["/announced", "/chunked"] {
             var request = Request<Bytes>.withSecrets(path, on: server)
             request.limits = Limits()
-            request.limits?.maxBodyBytes = 1000
+            request.limits.maxBodyBytes = 1000
             // CURLE_FILESIZE_EXCEEDED.
             let error = try await expectFailure(.bodyTooLarge, native: 63, of: request)
             #expect(!error.isRetryable)
@@ -127,13 +127,13 @@ struct NetworkFailureTests {
     }
 
     @Test(arguments: [0, -1])
-    func aBodyThatMayNotBeIsRefusedFromItsFirstByteOn(limit: Int) async throws {
+    func forbiddenBodyIsRejectedAtItsFirstByte(limit: Int) async throws {
         let server = try LoopbackServer()
         server.script("/one", Reply(body: [7], chunkBytes: 1))
         server.script("/none", Reply(status: 204))
         var request = Request<Bytes>(server.url("/one"))
         request.limits = Limits()
-        request.limits?.maxBodyBytes = limit
+        request.limits.maxBodyBytes = limit
         _ = try await expectFailure(.bodyTooLarge, of: request, from: Agent())
         request.url = server.url("/none")
         #expect(try await Agent().send(request).status == 204)
@@ -144,13 +144,13 @@ struct NetworkFailureTests {
         server.script("/", Reply(headers: ["X: \(String(repeating: canary, count: 500))"]))
         var request = Request<Bytes>.withSecrets("/", on: server)
         request.limits = Limits()
-        request.limits?.maxHeadBytes = 1000
+        request.limits.maxHeadBytes = 1000
         let error = try await expectFailure(.headTooLarge, of: request)
         #expect(!error.isRetryable)
         #expect(!error.description.contains(canary))
     }
 
-    @Test func aStatusOrABodyThatIsNotWantedTellsNoSecret() async throws {
+    @Test func unacceptedResponseErrorContainsNoSecret() async throws {
         let server = try LoopbackServer()
         server.script("/404", Reply(status: 404, body: Array(canary.utf8)))
         server.script("/text", .bytes([0xFF], contentType: "text/plain"))

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 struct RedirectFailureTests {
-    @Test func moreRedirectsThanTheLimitAreTooMany() async throws {
+    @Test func redirectsAboveTheLimitFail() async throws {
         let server = try LoopbackServer()
         server.script("/", .redirect(to: "/?\(canary)"))
         var request = Request<Bytes>.withSecrets("/", on: server)
@@ -11,14 +11,14 @@ struct RedirectFailureTests {
         #expect(server.requestCount == 21)
         server.forgetRequests()
         request.limits = Limits()
-        request.limits?.maxRedirects = 3
+        request.limits.maxRedirects = 3
         let error = try await expectFailure(.tooManyRedirects, native: 47, of: request)
         #expect(!error.isRetryable)
         #expect(error.response?.status == 302)
         #expect(error.response?.metrics.count == 4)
         #expect(server.requestCount == 4)
         server.forgetRequests()
-        request.limits?.maxRedirects = 0
+        request.limits.maxRedirects = 0
         try await expectFailure(.tooManyRedirects, native: 47, of: request)
         #expect(server.requestCount == 1)
     }
@@ -33,7 +33,7 @@ struct RedirectFailureTests {
         #expect(error.response?.status == 302)
     }
 
-    @Test func aRedirectFromTLSToPlainIsRefused() async throws {
+    @Test func redirectFromHTTPSToHTTPIsRefused() async throws {
         let plain = try LoopbackServer()
         plain.script("/", .text("plain"))
         let secure = try LoopbackServer(.valid)
@@ -47,7 +47,7 @@ struct RedirectFailureTests {
     }
 
     @Test(arguments: ["http://", "http:///canary", "http://a:canary/", "https:canary"])
-    func aLocationThatNamesNoPlaceIsABadRedirect(location: String) async throws {
+    func invalidLocationIsABadRedirect(location: String) async throws {
         let server = try LoopbackServer()
         server.script("/", .redirect(to: location))
         // CURLE_URL_MALFORMAT.
@@ -55,7 +55,7 @@ struct RedirectFailureTests {
         #expect(!error.isRetryable)
     }
 
-    @Test func aRedirectWithoutALocationIsTheResponse() async throws {
+    @Test func redirectWithoutALocationIsReturned() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(status: 302, body: Array("here".utf8)))
         let response = try await Agent().send(Request<Bytes>(server.url("/")))

@@ -22,7 +22,7 @@ struct RefusedRequestTests {
         #expect(!error.description.contains(canary))
     }
 
-    @Test func aURLIsAsLongAsItMayBe() async throws {
+    @Test func urlLengthLimitIsEnforced() async throws {
         let server = try LoopbackServer()
         server.script("*", Reply())
         let tooLong = "\(server.url("/"))\(String(repeating: "a", count: 1 << 20))"
@@ -37,19 +37,19 @@ struct RefusedRequestTests {
     }
 
     @Test(arguments: ["ws://canary/", "wss://canary/"])
-    func webSocketsAreNotSpoken(url: String) async throws {
+    func webSocketSchemeIsUnsupported(url: String) async throws {
         try await expectFailure(.unsupported, native: 0, of: Request<Bytes>(url))
     }
 
     @Test(arguments: [("GET canary", 3), ("CÄNARY", 1), ("A\r\nB", 1), ("", 0), (" GET", 0)] as [(Method, Int)])
-    func whatIsNoTokenIsNoMethod(method: Method, offset: Int) async throws {
+    func invalidMethodTokenIsRejected(method: Method, offset: Int) async throws {
         let server = try LoopbackServer()
         let error = try await expectFailure(.badMethod, native: 0, of: Request<Bytes>(server.url("/"), method: method))
         #expect(error.offset == offset)
         #expect(server.connectionCount == 0)
     }
 
-    @Test func connectIsUnsupported() async throws {
+    @Test func connectMethodIsUnsupported() async throws {
         let server = try LoopbackServer()
         try await expectFailure(.unsupported, native: 0, of: Request<Bytes>(server.url("/"), method: "CONNECT"))
         #expect(server.connectionCount == 0)
@@ -60,7 +60,7 @@ struct RefusedRequestTests {
         ("X", "canary\u{0}"), ("X", "canary\n"), ("X", " canary"), ("X", "canary\t"), ("Transfer-Encoding", "canary"),
         ("Content-Length", "5"),
     ])
-    func aFieldThatWouldBreakTheHeadIsRefused(name: String, value: String) async throws {
+    func fieldThatWouldCorruptTheHeadIsRejected(name: String, value: String) async throws {
         let server = try LoopbackServer()
         var request = Request<Bytes>(server.url("/"))
         request.headers.append(name: name, value: value)
@@ -68,7 +68,7 @@ struct RefusedRequestTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test func theAgentsFieldsAreCheckedToo() async throws {
+    @Test func agentFieldsAreValidatedToo() async throws {
         let agent = Agent(.init(headers: ["X": "a\nb"]))
         try await expectFailure(.badHeader, native: 0, of: Request<Bytes>("http://127.0.0.1/"), from: agent)
     }

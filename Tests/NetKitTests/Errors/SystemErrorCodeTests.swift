@@ -14,7 +14,7 @@ struct SystemErrorCodeTests {
         (EMFILE, NetError.Code.descriptors), (ENFILE, .descriptors), (ENOMEM, .noMemory), (EACCES, .file),
         (ENOSPC, .file),
     ])
-    func aFileIsNotToBlameWhereTheProcessHasRunOutOfSomething(number: Int32, code: NetError.Code) {
+    func resourceExhaustionIsNotReportedAsAFileError(number: Int32, code: NetError.Code) {
         let error = NetError(system: number, "'film' cannot be opened")
         #expect(error.code == code)
         #expect(error.nativeCode == Int(number))

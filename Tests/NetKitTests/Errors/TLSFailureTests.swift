@@ -6,7 +6,7 @@ struct TLSFailureTests {
         (LoopbackServer.Identity.expired, NetError.Code.tlsExpired), (.notYetValid, .tlsNotYetValid),
         (.wrongName, .tlsName), (.untrusted, .tlsUntrusted),
     ])
-    func aCertificateIsRefusedForItsReason(identity: LoopbackServer.Identity, code: NetError.Code) async throws {
+    func rejectedCertificateReportsItsReason(identity: LoopbackServer.Identity, code: NetError.Code) async throws {
         let server = try LoopbackServer(identity)
         server.script("/", Reply())
         // CURLE_PEER_FAILED_VERIFICATION.
@@ -18,7 +18,7 @@ struct TLSFailureTests {
     }
 
     @Test(arguments: [LoopbackServer.Identity.alert, .tls1_1, .closed])
-    func aHandshakeThatTheServerEndsIsToldAsSuch(identity: LoopbackServer.Identity) async throws {
+    func handshakeClosedByTheServerIsReported(identity: LoopbackServer.Identity) async throws {
         let server = try LoopbackServer(identity)
         let error = try await expectFailure(
             .tlsHandshake, of: .withSecrets("/", on: server), from: Agent(trusting: server))
@@ -26,7 +26,7 @@ struct TLSFailureTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test func whatIsNotTLSFailsTheHandshake() async throws {
+    @Test func nonTLSServerFailsTheHandshake() async throws {
         let server = try LoopbackServer(.garbage)
         let error = try await expectFailure(.tlsHandshake, native: 35, of: .withSecrets("/", on: server))
         #expect(!error.isRetryable)
@@ -36,7 +36,7 @@ struct TLSFailureTests {
         TrustPolicy.Roots.file("/nonexistent/roots.pem"), .file(""), .pem([]), .pem(Array("canary".utf8)),
         .pem(Array("-----BEGIN CERTIFICATE-----\ncanary\n-----END CERTIFICATE-----\n".utf8)),
     ])
-    func authoritiesThatCannotBeReadAreAnError(roots: TrustPolicy.Roots) async throws {
+    func unreadableAuthoritiesAreAnError(roots: TrustPolicy.Roots) async throws {
         let server = try LoopbackServer(.valid)
         var request = Request<Bytes>.withSecrets("/", on: server)
         request.trust = TrustPolicy(roots: roots)
@@ -46,7 +46,7 @@ struct TLSFailureTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test func theSystemsAuthoritiesDoNotKnowTheServer() async throws {
+    @Test func systemAuthoritiesDoNotTrustTheServer() async throws {
         let server = try LoopbackServer(.valid)
         #expect(await ending(of: Request<Bytes>(server.url("/")), from: Agent()) == .failed(.tlsUntrusted))
     }
@@ -54,7 +54,7 @@ struct TLSFailureTests {
     @Test(arguments: [
         LoopbackServer.Identity.valid, .expired, .notYetValid, .wrongName, .untrusted,
     ])
-    func whoAcceptsAnythingAcceptsEachOfThem(identity: LoopbackServer.Identity) async throws {
+    func permissivePolicyAcceptsEveryCertificate(identity: LoopbackServer.Identity) async throws {
         let server = try LoopbackServer(identity)
         server.script("/", .text("ok"))
         var request = Request<String>(server.url("/"))
@@ -62,7 +62,7 @@ struct TLSFailureTests {
         #expect(try await Agent().send(request).value == "ok")
     }
 
-    @Test func aConnectionOfOnePolicyIsNotUsedByAnother() async throws {
+    @Test func connectionsAreNotSharedAcrossTrustPolicies() async throws {
         let server = try LoopbackServer(.valid)
         server.script("/", Reply())
         let agent = Agent(trusting: server)

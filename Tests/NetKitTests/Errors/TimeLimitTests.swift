@@ -12,7 +12,7 @@ struct TimeLimitTests {
         return limits
     }
 
-    @Test func aHandshakeThatNobodyAnswersIsTheConnectLimits() async throws {
+    @Test func unansweredHandshakeHitsTheConnectTimeout() async throws {
         let port = try ReservedPort(acceptsConnections: true)
         var request = Request<Bytes>("https://canary:canary@127.0.0.1:\(port.number)/?canary")
         request.limits = Self.limits { $0.connect = .milliseconds(50) }
@@ -21,7 +21,7 @@ struct TimeLimitTests {
         #expect(error.response == nil)
     }
 
-    @Test func aServerThatSaysNothingIsTheFirstByteLimits() async throws {
+    @Test func silentServerHitsTheFirstByteTimeout() async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
         var request = Request<Bytes>.withSecrets("/", on: server)
@@ -31,7 +31,7 @@ struct TimeLimitTests {
         #expect(error.response == nil)
     }
 
-    @Test func aBodyThatStopsIsTheIdleLimits() async throws {
+    @Test func stalledBodyHitsTheIdleTimeout() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 500, cutAfter: 200, ending: .stall))
         var request = Request<Bytes>.withSecrets("/", on: server)
@@ -45,7 +45,7 @@ struct TimeLimitTests {
         Reply.stalled, Reply(patternLength: 500, cutAfter: 5, ending: .stall),
         Reply(patternLength: 500, cutAfter: 200, ending: .stall),
     ])
-    func theTotalLimitEndsARequestWhereverItIs(reply: Reply) async throws {
+    func totalTimeoutEndsARequestInEveryPhase(reply: Reply) async throws {
         let server = try LoopbackServer()
         server.script("/", reply)
         var request = Request<Bytes>.withSecrets("/", on: server)
@@ -56,7 +56,7 @@ struct TimeLimitTests {
     /// If the limit were truncated to whole seconds, every request would fail immediately. A busy machine may need some
     /// attempts, but a limit of 0 fails all of them.
     @Test(arguments: LimitKind.allCases)
-    func aLimitBelowASecondIsNotCutToNothing(kind: LimitKind) async throws {
+    func subsecondTimeoutIsNotRoundedToZero(kind: LimitKind) async throws {
         let server = try LoopbackServer(.valid)
         server.script("/", .text("quick"))
         var request = Request<Bytes>(server.url("/"))
@@ -68,15 +68,15 @@ struct TimeLimitTests {
         #expect(endings.last == .answered, "\(endings)")
     }
 
-    @Test func theTotalLimitHoldsForADownloadThatNeverStopsMoving() async throws {
+    @Test func totalTimeoutEndsAnEndlessDownload() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 1 << 40, dripBytes: 1000))
         let folder = try TemporaryFolder()
         var request = Request<Bytes>.withSecrets("/", on: server)
         request.limits = Limits.streaming
-        request.limits?.total = .milliseconds(100)
+        request.limits.total = .milliseconds(100)
         let error = await #expect(throws: NetError.self) {
-            try await Agent().save(request, to: folder.file("body"))
+            try await Agent().download(request, to: folder.file("body"), options: .init(isResumable: false))
         }
         #expect(error?.code == .totalTimedOut)
         #expect(folder.names.isEmpty)
@@ -86,7 +86,7 @@ struct TimeLimitTests {
         #expect(streamed?.code == .totalTimedOut)
     }
 
-    @Test func aRequestThatGetsNoSlotIsTheSlotLimits() async throws {
+    @Test func requestWithoutASlotHitsTheQueueTimeout() async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
         var configuration = Agent.Configuration()
@@ -104,7 +104,7 @@ struct TimeLimitTests {
         #expect(await holder.value == .answered)
     }
 
-    @Test func theTotalLimitCountsWhileWaitingForASlot() async throws {
+    @Test func totalTimeoutIncludesTheWaitForASlot() async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
         var configuration = Agent.Configuration()
@@ -119,7 +119,7 @@ struct TimeLimitTests {
         #expect(await holder.value == .answered)
     }
 
-    @Test func oneMoreThanMayWaitFails() async throws {
+    @Test func requestBeyondTheQueueLimitFails() async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
         var configuration = Agent.Configuration()
@@ -128,7 +128,7 @@ struct TimeLimitTests {
         let agent = Agent(configuration)
         let holder = Task { await ending(of: Request<Bytes>(server.url("/")), from: agent) }
         try await server.waitForStalled(1)
-        // Neither can start, and only one may wait. The other one ends immediately.
+        // The only slot is taken, and only one request may wait. So one of these two ends immediately.
         let endings = await withTaskGroup(of: Ending.self) { group in
             for _ in 0..<2 {
                 group.addTask { await ending(of: Request<Bytes>(server.url("/")), from: agent) }

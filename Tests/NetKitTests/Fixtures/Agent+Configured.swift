@@ -17,7 +17,7 @@ extension Agent {
     }
 
     /// Waits until the agent has no transfer left, which may be a moment after the last connection was closed.
-    func waitUntilNothingIsUnderWay() async throws {
+    func waitUntilNothingIsInFlight() async throws {
         while !transfers().isEmpty {
             try Task.checkCancellation()
             await Task.yield()
@@ -27,7 +27,7 @@ extension Agent {
     /// Waits until this many request tasks report that they are queued, which may be a moment after their transfers
     /// are.
     func waitUntilRunsWait(_ count: Int) async throws {
-        while runs().count(where: { $0.state == .waiting }) < count {
+        while requestTasks().count(where: { $0.state == .waiting }) < count {
             try Task.checkCancellation()
             await Task.yield()
         }

@@ -24,7 +24,7 @@ extension Gate {
     /// Waits without blocking a thread of the cooperative pool.
     func opened() async throws {
         let isOpen = await withCheckedContinuation { continuation in
-            DispatchQueue(label: "Gate.wait").async { continuation.resume(returning: self.wait()) }
+            DispatchQueue(label: "Gate.wait").async { continuation.resume(returning: self.wait(seconds: 120)) }
         }
         if !isOpen {
             throw NeverOpened()

@@ -76,6 +76,19 @@ import Dispatch
         precondition(status == 0, "no memory for a script")
     }
 
+    /// Accepts WebSockets at a path, and sends each message back.
+    func echoMessages(at path: String) {
+        var step = unsafe nct_socket_step()
+        unsafe step.action = .NCT_SOCKET_ECHO
+        let status = unsafe withUnsafePointer(to: &step) { step in
+            var reply = unsafe nct_reply()
+            unsafe reply.socket_steps = step
+            unsafe reply.socket_step_count = 1
+            return unsafe nct_server_script(raw, path, &reply)
+        }
+        precondition(status == 0, "no memory for a script")
+    }
+
     /// Writes a client's certificate and key, signed by the server's authority, to cert.pem and key.pem.
     func writeClientIdentity(to folder: String) throws {
         let status = unsafe nct_server_client_identity_write(raw, folder)
@@ -97,7 +110,8 @@ import Dispatch
     /// Returns the first 64 KiB of a request.
     func receivedBytes(_ index: Int) -> [UInt8] {
         let length = unsafe nct_server_copy_request(raw, index, nil, 0)
-        // With a capacity of 0 it would be the shared empty array, which the initializer writes to.
+        // With a capacity of 0, this would be the shared empty array. The initializer writes to it, which the thread
+        // sanitizer reports.
         return unsafe [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
             count = unsafe min(length, nct_server_copy_request(raw, index, buffer.baseAddress, length), 64 << 10)
         }

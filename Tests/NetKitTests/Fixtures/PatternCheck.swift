@@ -8,7 +8,7 @@ import Darwin
 
 /// Compares bytes with the server's pattern while they arrive.
 struct PatternCheck {
-    /// A whole number of alphabets.
+    /// The start of the pattern. Its length is a multiple of 26, so it can be compared at any alphabet's start.
     private static let model = pattern(26 << 10)
 
     /// The number of bytes so far.

@@ -2,13 +2,13 @@ import NetKit
 
 /// An interceptor made of a closure.
 struct Wrapping: Interceptor {
-    let body: @Sendable (Call, Next) async throws(NetError) -> Answer
+    let body: @Sendable (Call, Next) async throws(NetError) -> ChainResponse
 
-    init(_ body: @escaping @Sendable (Call, Next) async throws(NetError) -> Answer) {
+    init(_ body: @escaping @Sendable (Call, Next) async throws(NetError) -> ChainResponse) {
         self.body = body
     }
 
-    func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+    func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
         try await body(call, next)
     }
 }
@@ -18,7 +18,7 @@ struct Probe: Interceptor {
     let name: String
     let log: Collected<String>
 
-    func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+    func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
         log.append("\(name) out \(call.kind)")
         let reply = try await next(call)
         log.append("\(name) back \(reply.status)")

@@ -41,7 +41,8 @@ import CNetTesting
     func received(_ index: Int = 0) -> ReceivedRequest {
         let length = unsafe nct_proxy_copy_request(raw, index, nil, 0)
         return ReceivedRequest(
-            // With a capacity of 0 it would be the shared empty array, which the initializer writes to.
+            // With a capacity of 0, this would be the shared empty array. The initializer writes to it, which the thread
+            // sanitizer reports.
             unsafe [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
                 count = unsafe min(length, nct_proxy_copy_request(raw, index, buffer.baseAddress, length))
             })

@@ -66,7 +66,8 @@ final class TemporaryFolder: Sendable {
         }
         defer { close(descriptor) }
         let length = max(0, Int(lseek(descriptor, 0, SEEK_END)))
-        // With a capacity of 0 it would be the shared empty array, which the initializer writes to.
+        // With a capacity of 0, this would be the shared empty array. The initializer writes to it, which the thread
+        // sanitizer reports.
         return unsafe [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
             count = unsafe max(0, pread(descriptor, buffer.baseAddress, length, 0))
         }

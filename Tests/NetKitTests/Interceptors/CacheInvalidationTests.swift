@@ -5,31 +5,31 @@ import Testing
 /// Invalidation of stored responses by unsafe requests, also through redirects (RFC 9111, 4.4).
 @Suite(.timeLimit(.minutes(5)))
 struct CacheInvalidationTests {
-    private let scene = CacheScene(.server())
+    private let fixture = CacheFixture(.server())
 
     /// Stores a response under each of these URLs.
     private func store(_ urls: String...) async throws {
         for url in urls {
-            scene.stub.answer(
+            fixture.stub.register(
                 url, method: .get, with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("1")]))
-            _ = try await scene.agent.send(Request<Bytes>(url))
+            _ = try await fixture.agent.send(Request<Bytes>(url))
             #expect(try await isStored(url))
         }
     }
 
     private func isStored(_ url: String) async throws -> Bool {
-        try await scene.agent.cached(Request<Bytes>(url)).decision.isUse
+        try await fixture.agent.cached(Request<Bytes>(url)).decision.isUse
     }
 
     private func change(_ url: String, _ method: Method) async -> Ending {
-        await ending(of: Request<Bytes>(url, method: method, body: .text("x")), from: scene.agent)
+        await ending(of: Request<Bytes>(url, method: method, body: .text("x")), from: fixture.agent)
     }
 
-    @Test func aChangeThatARedirectCarriesOnCountsWhereverItGoes() async throws {
+    @Test func redirectedUnsafeRequestInvalidatesEveryHop() async throws {
         try await store("/a", "/b", "http://other/c", "/rest")
-        scene.stub.answer("/a", method: .put, with: .redirect(to: "/b", status: 307))
-        scene.stub.answer("/b", method: .put, with: .redirect(to: "http://other/c", status: 308))
-        scene.stub.answer("http://other/c", method: .put, with: .status(204))
+        fixture.stub.register("/a", method: .put, with: .redirect(to: "/b", status: 307))
+        fixture.stub.register("/b", method: .put, with: .redirect(to: "http://other/c", status: 308))
+        fixture.stub.register("http://other/c", method: .put, with: .status(204))
         #expect(await change("/a", .put) == .answered)
         for url in ["/a", "/b", "http://other/c"] {
             #expect(try await !isStored(url), "\(url)")
@@ -38,20 +38,20 @@ struct CacheInvalidationTests {
     }
 
     @Test(arguments: [301, 302, 303])
-    func aChangeThatSucceededCountsWhateverBecomesOfTheGetBehindIt(status: Int) async throws {
+    func successfulChangeInvalidatesEvenIfTheRedirectedGetFails(status: Int) async throws {
         for reply in [StubReply.status(404), .status(500), .failure(.reset)] {
             try await store("/cart")
-            scene.stub.answer("/cart", method: .post, with: .redirect(to: "/nothere", status: status))
-            scene.stub.answer("/nothere", method: .get, with: reply)
+            fixture.stub.register("/cart", method: .post, with: .redirect(to: "/nothere", status: status))
+            fixture.stub.register("/nothere", method: .get, with: reply)
             _ = await change("/cart", .post)
             #expect(try await !isStored("/cart"))
         }
     }
 
-    @Test func theGetBehindAChangeTakesWithItWhatItsOwnOriginNamed() async throws {
+    @Test func getAfterAChangeInvalidatesURLsOfItsOwnOrigin() async throws {
         try await store("/there", "http://other/there")
         for url in ["/there", "http://other/there"] {
-            scene.stub.answer("/cart", method: .post, with: .redirect(to: url, status: 303))
+            fixture.stub.register("/cart", method: .post, with: .redirect(to: url, status: 303))
             #expect(await change("/cart", .post) == .answered)
         }
         #expect(try await !isStored("/there"))
@@ -59,38 +59,41 @@ struct CacheInvalidationTests {
         #expect(try await isStored("http://other/there"))
     }
 
-    @Test func aChangeThatFailedBehindARedirectLeavesWhatItDidNotChange() async throws {
+    @Test func failedChangeAfterARedirectKeepsUnchangedEntries() async throws {
         try await store("/a", "http://other/b")
-        scene.stub.answer("/a", method: .delete, with: .redirect(to: "http://other/b", status: 307))
-        scene.stub.answer("http://other/b", method: .delete, with: .status(500))
+        fixture.stub.register("/a", method: .delete, with: .redirect(to: "http://other/b", status: 307))
+        fixture.stub.register("http://other/b", method: .delete, with: .status(500))
         #expect(await change("/a", .delete) == .answered)
         #expect(try await !isStored("/a"))
         #expect(try await isStored("http://other/b"))
     }
 
-    @Test func aChangeWhoseAnswerIsCutShortHasBeenMade() async throws {
+    @Test func changeWithATruncatedResponseStillInvalidates() async throws {
         try await store("/a")
-        scene.stub.answer("/a", method: .put, with: StubReply(body: [.text("x"), .fail(NetError(.cutShort, "cut"))]))
+        fixture.stub.register(
+            "/a", method: .put, with: StubReply(body: [.text("x"), .fail(NetError(.cutShort, "cut"))]))
         #expect(await change("/a", .put) == .failed(.cutShort))
         #expect(try await !isStored("/a"))
         // A request without a response invalidates nothing.
         try await store("/b")
-        scene.stub.answer("/b", method: .put, with: .failure(.refused))
+        fixture.stub.register("/b", method: .put, with: .failure(.refused))
         #expect(await change("/b", .put) == .failed(.refused))
         #expect(try await isStored("/b"))
     }
 
-    /// Such a response may be older than the change, and would hide it while it is fresh.
+    /// A response that was requested before a change may be older than the change. If it were stored, it would hide the
+    /// change while it is fresh.
     @Test(arguments: [200, 304])
-    func whatWasAskedForBeforeAChangeIsNotStoredBehindIt(status: Int) async throws {
+    func responseRequestedBeforeAChangeIsNotStoredAfterIt(status: Int) async throws {
         let gate = StubGate()
         let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
         let old = StubReply(status: status, headers: fields, body: [.text("1")])
-        scene.stub.answer("/a", method: .get, with: StubReply(headers: fields, body: [.text("1")]), old.held(by: gate))
-        scene.stub.answer("/a", method: .put, with: .status(204))
-        _ = try await scene.agent.send(Request<Bytes>("/a"))
-        scene.pass(60)
-        async let late = scene.agent.send(Request<Bytes>("/a"))
+        fixture.stub.register(
+            "/a", method: .get, with: StubReply(headers: fields, body: [.text("1")]), old.held(by: gate))
+        fixture.stub.register("/a", method: .put, with: .status(204))
+        _ = try await fixture.agent.send(Request<Bytes>("/a"))
+        fixture.pass(60)
+        async let late = fixture.agent.send(Request<Bytes>("/a"))
         try await gate.waitForArrivals(1)
         #expect(await change("/a", .put) == .answered)
         gate.open()
@@ -105,24 +108,24 @@ struct CacheInvalidationTests {
         ("http://example.test./a", "http://example.test/a"), ("http://127.1/a", "http://127.0.0.1/a"),
         ("http://[0::1]/a", "http://[::1]/a"), ("http://[::ffff:7f00:1]/a", "http://127.0.0.1/a"),
     ])
-    func spellingsOfOneHostShareAnEntryThatAChangeRemoves(one: String, other: String) async throws {
-        scene.stub.answer("*", method: .put, with: .status(204))
-        for (stored, asked) in [(one, other), (other, one)] {
+    func changeInvalidatesTheEntryForEverySpellingOfTheHost(one: String, other: String) async throws {
+        fixture.stub.register("*", method: .put, with: .status(204))
+        for (stored, requested) in [(one, other), (other, one)] {
             try await store(stored)
-            #expect(try await isStored(asked))
-            #expect(await change(asked, .put) == .answered)
+            #expect(try await isStored(requested))
+            #expect(await change(requested, .put) == .answered)
             #expect(try await !isStored(stored))
         }
     }
 
-    @Test func whatIsAskedForBehindAChangeIsStored() async throws {
-        scene.stub.answer(
+    @Test func responseRequestedAfterAChangeIsStored() async throws {
+        fixture.stub.register(
             "/a", method: .post,
             with: StubReply(
                 headers: ["Cache-Control": "max-age=60", "Content-Location": "/a"], body: [.text("2")]))
         #expect(await change("/a", .post) == .answered)
         #expect(try await isStored("/a"))
-        scene.stub.answer("/a", method: .put, with: .status(204))
+        fixture.stub.register("/a", method: .put, with: .status(204))
         #expect(await change("/a", .put) == .answered)
         try await store("/a")
     }

@@ -40,7 +40,7 @@ struct CachingHostTests {
     }
 
     @Test(arguments: spellings)
-    func eachUserGetsAnAnswerOfTheirOwn(host: String) async throws {
+    func eachUserHasASeparateEntry(host: String) async throws {
         for rules in [CacheRules.app(1000), .server()] {
             let server = try makeServer()
             let agent = makeAgent()
@@ -59,18 +59,18 @@ struct CachingHostTests {
     @Test(arguments: [
         ("xn--bcher-kva.example", "b\u{FC}cher.example"), ("a.test", "%61.test"), ("127.0.0.1", "127.1"),
     ])
-    func aSessionCountsByEachSpelling(known: String, asked: String) async throws {
+    func sessionSeparatesEntriesForEverySpellingOfTheHost(known: String, requestedHost: String) async throws {
         let server = try makeServer()
         let agent = makeAgent()
         for (user, page) in [("1", "first"), ("2", "second")] {
             _ = try await send("http://\(known):\(server.port)/login\(user)", by: agent)
-            let value = try await send("http://\(asked):\(server.port)/me", .app(1000), by: agent).value
+            let value = try await send("http://\(requestedHost):\(server.port)/me", .app(1000), by: agent).value
             #expect(value == page)
         }
         await agent.shutdown()
     }
 
-    @Test func sessionsThatDifferInAByteThatIsNoTextAreTwo() async throws {
+    @Test func sessionsThatDifferInANonTextByteAreSeparate() async throws {
         let server = try makeServer()
         let agent = makeAgent()
         for (byte, page) in [(0xC4 as UInt8, "first"), (0xE3, "second"), (0xC4, "first")] {
@@ -78,7 +78,7 @@ struct CachingHostTests {
             let reply = Reply(body: head + [byte] + Array("; Path=/\r\n\r\n".utf8), isRaw: true, ending: .close)
             server.script("/login", reply)
             _ = try await send("http://a.test:\(server.port)/login", by: agent)
-            // The responses are also separate in a store that the next process uses.
+            // Neither byte is valid UTF-8, so both sessions would be equal as text.
             let value = try await send("http://a.test:\(server.port)/me", .app(1000), by: agent).value
             #expect(value == page)
         }
@@ -88,13 +88,13 @@ struct CachingHostTests {
     // MARK: Redirects
 
     @Test(arguments: [["b.test"], ["b.test", "c.test"], ["c.test", "b.test", "a.test"]])
-    func anAnswerBehindRedirectsIsForThoseCookiesAlone(hosts: [String]) async throws {
+    func redirectedResponseIsReusedOnlyWithTheSameCookies(hosts: [String]) async throws {
         let server = try makeServer()
         let agent = makeAgent()
-        let places = hosts.map { "http://\($0):\(server.port)" }
-        for (number, place) in places.enumerated() {
+        let origins = hosts.map { "http://\($0):\(server.port)" }
+        for (number, place) in origins.enumerated() {
             server.script(
-                "/go\(number)", .redirect(to: place + (number + 1 < places.count ? "/go\(number + 1)" : "/me")))
+                "/go\(number)", .redirect(to: place + (number + 1 < origins.count ? "/go\(number + 1)" : "/me")))
         }
         for (user, page) in [("1", "first"), ("2", "second")] {
             _ = try await send("http://b.test:\(server.port)/login\(user)", by: agent)
@@ -107,7 +107,7 @@ struct CachingHostTests {
     }
 
     /// Cookies of a host that the redirects did not visit do not change the key.
-    @Test func cookiesOfOtherHostsDoNotCount() async throws {
+    @Test func cookiesOfOtherHostsDoNotAffectTheKey() async throws {
         let server = try makeServer()
         let agent = makeAgent()
         server.script("/go", .redirect(to: "http://b.test:\(server.port)/me"))
@@ -119,8 +119,8 @@ struct CachingHostTests {
         await agent.shutdown()
     }
 
-    /// A second agent shares the store. Its own cookies decide, or that it has none.
-    @Test func aStoreThatIsSharedKeepsTheOwner() async throws {
+    /// A second agent shares the store. Its own cookies, or their absence, decide which responses it gets.
+    @Test func sharedStoreSeparatesOwners() async throws {
         let server = try makeServer()
         let store = MemoryCacheStore()
         server.script("/go", .redirect(to: "http://b.test:\(server.port)/me"))
@@ -137,12 +137,12 @@ struct CachingHostTests {
         await jarless.shutdown()
     }
 
-    /// The cookies change between the cache lookup and the request, so the response belongs to another user than the
-    /// key.
-    @Test func anAnswerToCookiesThatChangedMeanwhileIsNotStored() async throws {
+    /// The cookies change between the cache lookup and the request. The response then belongs to another user than the
+    /// cache key.
+    @Test func responseIsNotStoredIfItsCookiesChangedMeanwhile() async throws {
         struct Switching: Interceptor {
             let change: @Sendable () throws -> Void
-            func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+            func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
                 try? change()
                 return try await next(call)
             }
@@ -168,18 +168,18 @@ struct CachingHostTests {
 
     // MARK: Hosts of a store
 
-    @Test func aStoreFindsAHostByEachSpelling() async throws {
+    @Test func storeFindsAHostByEverySpelling() async throws {
         let folder = try TemporaryTree()
         for store in [MemoryCacheStore() as any CacheStore, DiskCacheStore(directory: folder.file("c"))] {
             for spelling in ["b\u{FC}cher.example", "XN--bcher-kva.EXAMPLE", "B%C3%BCcher.example."] {
                 try await store.put(
                     CacheEntry(body: [1], host: "xn--bcher-kva.example"), for: CacheKey(description: [1]))
-                #expect(try await store.removeAll(from: spelling) == 1)
+                #expect(try await store.removeAll(.host(spelling)) == 1)
             }
         }
     }
 
-    @Test func spellingsOfAHostAreOneOrigin() {
+    @Test func spellingsOfOneHostAreSameOrigin() {
         for (one, other, isSame) in [
             ("http://b\u{FC}cher.test/a", "http://XN--BCHER-KVA.test:080/b", true),
             ("http://%61.test", "http://a.test./", true), ("https://a:0443/", "https://a", true),

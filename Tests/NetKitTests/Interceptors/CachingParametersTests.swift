@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 struct CachingParametersTests {
     private func request(_ parameters: Parameters, _ method: NetKit.Method = .get) -> Request<String> {
         var request = Request<String>("x", method: method, parameters: parameters)
-        request.caching = .app(50)
+        request.caching = .app(5000)
         request.cacheKeyParameters = { all in
             var counted = all
             counted["ts"] = nil
@@ -16,34 +17,34 @@ struct CachingParametersTests {
     }
 
     @Test(arguments: [NetKit.Method.get, .post])
-    func argumentsThatChangeEachTimeMakeNoOtherAnswer(method: NetKit.Method) async throws {
-        let scene = CacheScene { $0.parameters = ["ts": 0, "v": 1] }
-        scene.stub.answer("*", with: .text("first"), .text("second"))
-        #expect(try await scene.agent.send(request(["q": 1, "ts": 1], method)).value == "first")
-        #expect(try await scene.agent.send(request(["q": 1, "ts": 2], method)).value == "first")
-        #expect(try await scene.agent.send(request(["q": 2, "ts": 2], method)).value == "second")
-        #expect(scene.stub.requests.count == 2)
+    func filteredParametersDoNotSeparateEntries(method: NetKit.Method) async throws {
+        let fixture = CacheFixture { $0.parameters = ["ts": 0, "v": 1] }
+        fixture.stub.register("*", with: .text("first"), .text("second"))
+        #expect(try await fixture.agent.send(request(["q": 1, "ts": 1], method)).value == "first")
+        #expect(try await fixture.agent.send(request(["q": 1, "ts": 2], method)).value == "first")
+        #expect(try await fixture.agent.send(request(["q": 2, "ts": 2], method)).value == "second")
+        #expect(fixture.stub.requests.count == 2)
     }
 
-    @Test func withoutAFilterEveryArgumentCounts() async throws {
-        let scene = CacheScene()
-        scene.stub.answer("*", with: .text("first"), .text("second"))
+    @Test func everyParameterIsPartOfTheKeyWithoutAFilter() async throws {
+        let fixture = CacheFixture()
+        fixture.stub.register("*", with: .text("first"), .text("second"))
         var request = request(["ts": 1])
         request.cacheKeyParameters = nil
-        #expect(try await scene.agent.send(request).value == "first")
+        #expect(try await fixture.agent.send(request).value == "first")
         request.parameters = ["ts": 2]
-        #expect(try await scene.agent.send(request).value == "second")
+        #expect(try await fixture.agent.send(request).value == "second")
     }
 
-    @Test func parametersThatWereReformedCountAsTheyAreThen() async throws {
+    @Test func cacheKeyUsesTheReformedParameters() async throws {
         let stub = StubTransport()
-        stub.answer("*", with: .text("first"), .text("second"))
+        stub.register("*", with: .text("first"), .text("second"))
         var configuration = Agent.Configuration(baseURL: "http://h")
         configuration.interceptors = [
             ReformParameters { parameters, _ in
                 var parameters = parameters
-                let asked = parameters?["q"]
-                parameters?["user"] = asked
+                let searchText = parameters?["q"]
+                parameters?["user"] = searchText
                 return parameters
             }, Caching(MemoryCacheStore()),
         ]
@@ -53,28 +54,28 @@ struct CachingParametersTests {
         #expect(try await agent.send(request(["q": 2, "ts": 2])).value == "second")
     }
 
-    @Test func aRefreshInTheBackgroundIsSignedAndReformedAsTheCallWas() async throws {
+    @Test func backgroundRefreshIsSignedAndReformedLikeTheCall() async throws {
         let behind: [any Interceptor] = [
             MD5Signing(publicKey: "public", privateKey: "private"),
             ReformParameters { parameters, _ in ["payload": parameters == nil ? "nothing" : "something"] },
         ]
         for interceptor in behind {
-            let scene = CacheScene(behind: [interceptor])
-            scene.stub.answer("*", with: .text("first"), .text("second"))
+            let fixture = CacheFixture(behind: [interceptor])
+            fixture.stub.register("*", with: .text("first"), .text("second"))
             let request = Request<String>("/x", parameters: ["a": 1]).cached(
                 .app(5, .staleWhileRevalidate(.seconds(100))))
-            _ = try await scene.agent.send(request)
-            scene.pass(10)
-            #expect(try await scene.agent.send(request).value == "first")
-            await scene.caching.finish()
-            #expect(scene.stub.requests.count == 2)
-            #expect(scene.stub.requests.first?.url == scene.stub.requests.last?.url)
+            _ = try await fixture.agent.send(request)
+            fixture.pass(10)
+            #expect(try await fixture.agent.send(request).value == "first")
+            await fixture.caching.finish()
+            #expect(fixture.stub.requests.count == 2)
+            #expect(fixture.stub.requests.first?.url == fixture.stub.requests.last?.url)
         }
     }
 
-    @Test func aServicesLastWordIsTheSameInTheBackground() async throws {
-        let scene = CacheScene()
-        scene.stub.answer("*", with: .text("first"), .text("second"))
+    @Test func serviceAdjustmentAppliesToABackgroundRefresh() async throws {
+        let fixture = CacheFixture()
+        fixture.stub.register("*", with: .text("first"), .text("second"))
         var configuration = Service.Configuration()
         configuration.adjustParameters = { parameters, _ in
             var all = parameters ?? .object([])
@@ -83,10 +84,10 @@ struct CachingParametersTests {
         }
         var request = Request<String>("/x", parameters: ["a": 1]).cached(.app(5, .staleWhileRevalidate(.seconds(100))))
         request.service = Service("s", configuration)
-        _ = try await scene.agent.send(request)
-        scene.pass(10)
-        _ = try await scene.agent.send(request)
-        await scene.caching.finish()
-        #expect(scene.stub.requests.map(\.query) == ["a=1&count=1", "a=1&count=1"])
+        _ = try await fixture.agent.send(request)
+        fixture.pass(10)
+        _ = try await fixture.agent.send(request)
+        await fixture.caching.finish()
+        #expect(fixture.stub.requests.map(\.query) == ["a=1&count=1", "a=1&count=1"])
     }
 }

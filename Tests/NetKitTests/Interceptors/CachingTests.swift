@@ -5,7 +5,7 @@ import Testing
 /// YTKNetwork's cache, row by row.
 @Suite(.timeLimit(.minutes(5)))
 struct CachingTests {
-    private let scene = CacheScene()
+    private let fixture = CacheFixture()
     private let shape: JSONShape = ["a": .integer]
     private let request = Request<String>("/", parameters: nil)
 
@@ -14,65 +14,65 @@ struct CachingTests {
     {
         var request = request.cached(rules)
         change(&request)
-        return try await scene.agent.send(request)
+        return try await fixture.agent.send(request)
     }
 
-    @Test func whatIsStoredIsTheAnswerUntilItsTimeIsOver() async throws {
-        scene.stub.answer("/", with: .text("1"), .text("2"))
+    @Test func storedResponseIsReturnedUntilItExpires() async throws {
+        fixture.stub.register("/", with: .text("1"), .text("2"))
         let first = try await send(.app(5))
         #expect(first.value == "1" && first.source != .cache)
         #expect(first.cache?.decision == .fetch(.absent) && first.cache?.outcome == .network)
-        scene.pass(5)
+        fixture.pass(5)
         let second = try await send(.app(5))
         #expect(second.value == "1" && second.source == .cache && second.url == first.url)
         #expect(second.cache?.decision == .use(.fresh) && second.cache?.isHit == true)
         #expect(second.cache?.age == .seconds(5) && second.cache?.lifetime == .seconds(5))
-        scene.time.advance(by: .milliseconds(1))
+        fixture.time.advance(by: .milliseconds(1))
         let third = try await send(.app(5))
         #expect(third.value == "2" && third.cache?.decision == .fetch(.expired))
-        #expect(scene.stub.requests.count == 2)
+        #expect(fixture.stub.requests.count == 2)
     }
 
-    @Test func aClockThatGoesBackMakesAnAnswerOld() async throws {
-        scene.stub.answer("/", with: .text("1"), .text("2"))
-        _ = try await send(.app(50))
-        scene.pass(-1)
-        #expect(try await send(.app(50)).cache?.decision == .fetch(.expired))
-        #expect(scene.stub.requests.count == 2)
+    @Test func backwardClockExpiresAResponse() async throws {
+        fixture.stub.register("/", with: .text("1"), .text("2"))
+        _ = try await send(.app(5000))
+        fixture.pass(-1)
+        #expect(try await send(.app(5000)).cache?.decision == .fetch(.expired))
+        #expect(fixture.stub.requests.count == 2)
     }
 
-    @Test func ignoringWhatIsStoredStoresTheNewAnswer() async throws {
-        scene.stub.answer("/", with: .text("1"), .text("2"))
-        _ = try await send(.app(50))
-        let fresh = try await send(.app(50) { $0.ignoresStored = true })
+    @Test func reloadStoresTheNewResponse() async throws {
+        fixture.stub.register("/", with: .text("1"), .text("2"))
+        _ = try await send(.app(5000))
+        let fresh = try await send(.app(5000) { $0.ignoresStored = true })
         #expect(fresh.value == "2" && fresh.cache?.reason == .ignored)
-        #expect(try await send(.app(50)).value == "2")
-        #expect(scene.stub.requests.count == 2)
+        #expect(try await send(.app(5000)).value == "2")
+        #expect(fixture.stub.requests.count == 2)
     }
 
-    @Test func aNegativeTimeReadsAndStoresNothingAndZeroStoresNothing() async throws {
-        scene.stub.answer("/", with: .text("1"))
+    @Test func negativeLifetimeDisablesTheCacheAndZeroStoresNothing() async throws {
+        fixture.stub.register("/", with: .text("1"))
         _ = try await send(.app(0))
-        #expect(try await scene.store.usage().entries == 0)
-        _ = try await send(.app(50))
+        #expect(try await fixture.store.usage().entries == 0)
+        _ = try await send(.app(5000))
         #expect(try await send(.app(0)).cache?.decision == .use(.fresh))
-        scene.time.advance(by: .milliseconds(1))
+        fixture.time.advance(by: .milliseconds(1))
         #expect(try await send(.app(0)).cache?.decision == .fetch(.expired))
         let negative = try await send(.app(-1))
         #expect(negative.cache?.decision == .fetch(.invalidTime) && negative.cache?.isStorable == false)
     }
 
-    @Test func anotherVersionIsNotUsedAndTakesThePlace() async throws {
-        scene.stub.answer("/", with: .text("1"), .text("2"), .text("3"))
-        _ = try await send(.app(50) { $0.version = .max })
-        #expect(try await send(.app(50) { $0.version = .max }).source == .cache)
-        #expect(try await send(.app(50)).cache?.decision == .fetch(.versionMismatch))
-        #expect(try await send(.app(50) { $0.version = .max }).value == "3")
+    @Test func entryOfAnotherVersionIsReplaced() async throws {
+        fixture.stub.register("/", with: .text("1"), .text("2"), .text("3"))
+        _ = try await send(.app(5000) { $0.version = .max })
+        #expect(try await send(.app(5000) { $0.version = .max }).source == .cache)
+        #expect(try await send(.app(5000)).cache?.decision == .fetch(.versionMismatch))
+        #expect(try await send(.app(5000) { $0.version = .max }).value == "3")
     }
 
-    @Test func otherSensitiveDataAreNotUsedNorIsTheirAbsence() async throws {
-        scene.stub.answer("/", with: (1...9).map { .text("\($0)") })
-        let secret = { (text: String?) in CacheRules.app(50) { $0.sensitiveData = text } }
+    @Test func entryWithDifferentSensitiveDataIsNotUsed() async throws {
+        fixture.stub.register("/", with: (1...9).map { .text("\($0)") })
+        let secret = { (text: String?) in CacheRules.app(5000) { $0.sensitiveData = text } }
         _ = try await send(secret("alice"))
         #expect(try await send(secret("alice")).value == "1")
         #expect(try await send(secret("bob")).cache?.decision == .fetch(.sensitiveDataMismatch))
@@ -81,86 +81,86 @@ struct CachingTests {
         #expect(try await send(secret("")).source == .cache)
     }
 
-    @Test func anotherVersionOfTheAppIsNotUsed() async throws {
+    @Test func entryOfAnotherAppVersionIsNotUsed() async throws {
         let store = MemoryCacheStore()
         for (version, isHit) in [("1.0", false), ("1.0", true), ("1.1", false), ("1.1", true)] {
-            let scene = CacheScene(.app(50), store: store) { $0.appVersion = version }
-            scene.stub.answer("/", with: .text(version))
-            let answer = try await scene.agent.send(request)
-            #expect(answer.value == version && answer.cache?.isHit == isHit)
-            #expect(isHit || [.absent, .appVersionMismatch].contains(answer.cache?.reason))
+            let fixture = CacheFixture(.app(5000), store: store) { $0.appVersion = version }
+            fixture.stub.register("/", with: .text(version))
+            let response = try await fixture.agent.send(request)
+            #expect(response.value == version && response.cache?.isHit == isHit)
+            #expect(isHit || [.absent, .appVersionMismatch].contains(response.cache?.reason))
         }
     }
 
-    @Test func whatIsStoredButNotExpectedIsFetchedAnew() async throws {
-        scene.stub.answer("/", with: .json("[1]"), .json(#"{"a": 1}"#))
-        let rules = CacheRules.app(50)
-        _ = try await scene.agent.send(Request<Bytes>("/").cached(rules))
+    @Test func storedResponseThatFailsTheExpectationIsFetchedAgain() async throws {
+        fixture.stub.register("/", with: .json("[1]"), .json(#"{"a": 1}"#))
+        let rules = CacheRules.app(5000)
+        _ = try await fixture.agent.send(Request<Bytes>("/").cached(rules))
         let wanted = Request<Bytes>("/").cached(rules).expecting(shape)
-        let answer = try await scene.agent.send(wanted)
-        #expect(answer.cache?.decision == .fetch(.invalidData))
-        #expect(try await scene.agent.send(wanted).cache?.isHit == true)
+        let response = try await fixture.agent.send(wanted)
+        #expect(response.cache?.decision == .fetch(.invalidData))
+        #expect(try await fixture.agent.send(wanted).cache?.isHit == true)
     }
 
-    @Test func metadataThatCannotBeReadAreAMiss() async throws {
-        scene.stub.answer("/", with: .text("1"))
-        _ = try await send(.app(50))
-        for line in try await scene.store.list() {
-            try await scene.store.put(CacheEntry(body: [1], metadata: [1, 2, 3]), for: line.key)
+    @Test func unreadableMetadataIsAMiss() async throws {
+        fixture.stub.register("/", with: .text("1"))
+        _ = try await send(.app(5000))
+        for line in try await fixture.store.list() {
+            try await fixture.store.put(CacheEntry(body: [1], metadata: [1, 2, 3]), for: line.key)
         }
-        #expect(try await send(.app(50)).cache?.decision == .fetch(.invalidMetadata))
-        #expect(try await send(.app(50)).cache?.isHit == true)
+        #expect(try await send(.app(5000)).cache?.decision == .fetch(.invalidMetadata))
+        #expect(try await send(.app(5000)).cache?.isHit == true)
     }
 
-    @Test func onlyWhatTheCallerAcceptsIsStoredAndAFailureLeavesTheOldAnswer() async throws {
-        scene.stub.answer("/", with: .json("[1]"))
-        let numbers = Request<[Int]>("/").cached(.app(50))
-        let again = Request<[Int]>("/").cached(.app(50) { $0.ignoresStored = true })
-        _ = try await scene.agent.send(numbers)
+    @Test func onlyAcceptedResponsesAreStoredAndAFailureKeepsTheOldEntry() async throws {
+        fixture.stub.register("/", with: .json("[1]"))
+        let numbers = Request<[Int]>("/").cached(.app(5000))
+        let again = Request<[Int]>("/").cached(.app(5000) { $0.ignoresStored = true })
+        _ = try await fixture.agent.send(numbers)
         for reply in [StubReply.status(500), .json("{}"), .text("x"), .failure(.reset), .json("[")] {
-            scene.stub.answer("/", with: reply)
-            await #expect(throws: NetError.self) { try await scene.agent.send(again) }
+            fixture.stub.register("/", with: reply)
+            await #expect(throws: NetError.self) { try await fixture.agent.send(again) }
         }
-        #expect(try await scene.agent.send(numbers).value == [1])
-        #expect(try await scene.agent.send(numbers).source == .cache)
+        #expect(try await fixture.agent.send(numbers).value == [1])
+        #expect(try await fixture.agent.send(numbers).source == .cache)
     }
 
-    @Test func errorsAreNotStoredForThoseWhoTakeAnyStatus() async throws {
-        scene.stub.answer("/", with: .status(404))
-        #expect(try await scene.agent.send(Request<Bytes>("/").cached(.app(50))).cache?.isStorable == false)
-        #expect(try await scene.store.usage().entries == 0)
+    @Test func errorStatusIsNotStoredEvenIfTheCallerAcceptsIt() async throws {
+        fixture.stub.register("/", with: .status(404))
+        #expect(try await fixture.agent.send(Request<Bytes>("/").cached(.app(5000))).cache?.isStorable == false)
+        #expect(try await fixture.store.usage().entries == 0)
     }
 
-    @Test func whatIsStoredIsWhatCameByteForByte() async throws {
+    @Test func storedBodyEqualsTheReceivedBytes() async throws {
         let body = Bytes((0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        scene.stub.answer(
+        fixture.stub.register(
             "/", with: StubReply(status: 203, headers: ["A": "1", "a": "2", "B": ""], body: [.bytes(body)]))
-        let wanted = Request<Bytes>("/").cached(.app(50))
-        let first = try await scene.agent.send(wanted)
-        let second = try await scene.agent.send(wanted)
+        let wanted = Request<Bytes>("/").cached(.app(5000))
+        let first = try await fixture.agent.send(wanted)
+        let second = try await fixture.agent.send(wanted)
         #expect(second.source == .cache && second.bytes == body && second.status == 203)
         #expect(second.headers == first.headers && second.httpVersion == first.httpVersion)
     }
 
     @Test func anyMethodIsStoredUnderItsBodyAndItsParameters() async throws {
-        scene.stub.answer("/", with: (1...9).map { .text("\($0)") })
+        fixture.stub.register("/", with: (1...9).map { .text("\($0)") })
         func post(_ body: String) -> Request<String> {
-            Request<String>("/", method: .post, body: .text(body)).cached(.app(50))
+            Request<String>("/", method: .post, body: .text(body)).cached(.app(5000))
         }
-        #expect(try await scene.agent.send(post("a")).value == "1")
-        #expect(try await scene.agent.send(post("b")).value == "2")
-        #expect(try await scene.agent.send(post("a")).value == "1")
+        #expect(try await fixture.agent.send(post("a")).value == "1")
+        #expect(try await fixture.agent.send(post("b")).value == "2")
+        #expect(try await fixture.agent.send(post("a")).value == "1")
         // Rules for all requests apply only to safe methods.
-        let other = CacheScene(.app(50))
-        other.stub.answer("/", with: .text("1"), .text("2"))
+        let other = CacheFixture(.app(5000))
+        other.stub.register("/", with: .text("1"), .text("2"))
         for value in ["1", "2"] {
-            let answer = try await other.agent.send(Request<String>("/", method: .post))
-            #expect(answer.value == value && answer.cache == nil)
+            let response = try await other.agent.send(Request<String>("/", method: .post))
+            #expect(response.value == value && response.cache == nil)
         }
     }
 
-    @Test func theKeyIsTheWholeRequestAndNotItsDescription() async throws {
-        scene.stub.answer("*", with: (1...20).map { .text("\($0)") })
+    @Test func cacheKeyCoversTheWholeRequest() async throws {
+        fixture.stub.register("*", with: (1...20).map { .text("\($0)") })
         let requests = [
             Request<String>("/a"), Request("/a", parameters: ["n": 1]), Request("/a", parameters: ["n": 2]),
             Request("/b"), Request("http://other/a"), Request("/a", headers: ["Accept-Language": "de"]),
@@ -168,152 +168,153 @@ struct CachingTests {
         ]
         for round in 0..<2 {
             for (index, request) in requests.enumerated() where index < 6 {
-                let answer = try await scene.agent.send(request.cached(.app(50)))
-                #expect(answer.value == "\(index + 1)", "\(round)")
+                let response = try await fixture.agent.send(request.cached(.app(5000)))
+                #expect(response.value == "\(index + 1)", "\(round)")
             }
         }
         // A field that selects no variant is not part of the key.
-        let traced = Request<String>("/a", headers: ["X-Trace": "7"]).cached(.app(50))
-        #expect(try await scene.agent.send(traced).value == "1")
+        let traced = Request<String>("/a", headers: ["X-Trace": "7"]).cached(.app(5000))
+        #expect(try await fixture.agent.send(traced).value == "1")
     }
 
-    @Test func readOnlyStoresNothing() async throws {
-        scene.stub.answer("/", with: .text("1"), .text("2"))
-        #expect(try await send(.app(50) { $0.isReadOnly = true }).cache?.isStorable == false)
-        #expect(try await scene.store.usage().entries == 0)
-        _ = try await send(.app(50))
-        #expect(try await send(.app(50) { $0.isReadOnly = true }).value == "2")
+    @Test func readOnlyRequestStoresNothing() async throws {
+        fixture.stub.register("/", with: .text("1"), .text("2"))
+        #expect(try await send(.app(5000) { $0.isReadOnly = true }).cache?.isStorable == false)
+        #expect(try await fixture.store.usage().entries == 0)
+        _ = try await send(.app(5000))
+        #expect(try await send(.app(5000) { $0.isReadOnly = true }).value == "2")
     }
 
-    @Test func aConditionOfTheAppsDecidesWhatIsStored() async throws {
-        scene.stub.answer("/", with: .text("no"), .text("yes"), .text("later"))
-        let rules = CacheRules.app(50) { $0.storing = .acceptedWhere { $0.bytes.text == "yes" } }
+    @Test func appConditionDeterminesWhatIsStored() async throws {
+        fixture.stub.register("/", with: .text("no"), .text("yes"), .text("later"))
+        let rules = CacheRules.app(5000) { $0.storing = .acceptedWhere { $0.bytes.text == "yes" } }
         #expect(try await send(rules).value == "no")
         #expect(try await send(rules).value == "yes")
         #expect(try await send(rules).source == .cache)
     }
 
-    @Test func anAnswerMayBeStoredAfterTheCall() async throws {
-        scene.stub.answer("/", with: .text("1"), .text("2"))
-        _ = try await send(.app(50) { $0.writesAsynchronously = true })
-        await scene.caching.finish()
-        #expect(try await send(.app(50)).source == .cache)
+    @Test func responseCanBeStoredAfterTheCall() async throws {
+        fixture.stub.register("/", with: .text("1"), .text("2"))
+        _ = try await send(.app(5000) { $0.writesAsynchronously = true })
+        await fixture.caching.finish()
+        #expect(try await send(.app(5000)).source == .cache)
     }
 
-    @Test func aStreamIsStoredWhenItWasReadToItsEnd() async throws {
+    @Test func streamIsStoredOnceReadToItsEnd() async throws {
         let steps: [StubReply.Step] = [.text("a"), .text("b")]
-        scene.stub.answer("/", with: StubReply(body: steps))
-        let wanted = Request<Bytes>("/").cached(.app(50))
+        fixture.stub.register("/", with: StubReply(body: steps))
+        let wanted = Request<Bytes>("/").cached(.app(5000))
         do {
-            let stream = try await scene.agent.stream(wanted)
+            let stream = try await fixture.agent.stream(wanted)
             #expect(stream.cache?.isStorable == true)
             for try await _ in stream { break }
         }
-        #expect(try await scene.store.usage().entries == 0)
-        scene.stub.answer("/", with: StubReply(body: steps + [.fail(NetError(.cutShort, "cut"))]))
-        await #expect(throws: NetError.self) { try await scene.agent.stream(wanted).collect(upTo: 10) }
-        #expect(try await scene.store.usage().entries == 0)
-        scene.stub.answer("/", with: StubReply(body: steps))
-        #expect(try await scene.agent.stream(wanted).collect(upTo: 10).text == "ab")
-        let stored = try await scene.agent.stream(wanted)
+        #expect(try await fixture.store.usage().entries == 0)
+        fixture.stub.register("/", with: StubReply(body: steps + [.fail(NetError(.cutShort, "cut"))]))
+        await #expect(throws: NetError.self) { try await fixture.agent.stream(wanted).collect(upTo: 10) }
+        #expect(try await fixture.store.usage().entries == 0)
+        fixture.stub.register("/", with: StubReply(body: steps))
+        #expect(try await fixture.agent.stream(wanted).collect(upTo: 10).text == "ab")
+        let stored = try await fixture.agent.stream(wanted)
         #expect(stored.cache?.isHit == true)
         #expect(try await stored.collect(upTo: 10).text == "ab")
-        #expect(try await scene.agent.send(wanted).source == .cache)
+        #expect(try await fixture.agent.send(wanted).source == .cache)
     }
 
-    @Test func aCookieThatComesWithNotModifiedIsNotStored() async throws {
+    @Test func cookieOfANotModifiedResponseIsNotStored() async throws {
         let fields: Headers = ["ETag": "\"a\"", "Set-Cookie": "session=1"]
-        scene.stub.answer(
+        fixture.stub.register(
             "/", with: StubReply(headers: fields, body: [.text("1")]), StubReply(status: 304, headers: fields))
         _ = try await send(.app(5))
-        scene.pass(6)
+        fixture.pass(6)
         #expect(try await send(.app(5)).cache?.outcome == .revalidated)
         let stored = try await send(.app(5))
         #expect(stored.cache?.isHit == true && stored.headers["Set-Cookie"] == nil)
     }
 
-    @Test func aStreamThatIsTooLargeIsGivenAndNotStored() async throws {
-        scene.stub.answer("/", with: StubReply(body: [.text("abc"), .text("def")]))
-        let wanted = Request<Bytes>("/").cached(.app(50) { $0.maximumBodyBytes = 5 })
-        #expect(try await scene.agent.stream(wanted).collect(upTo: 10).text == "abcdef")
-        #expect(try await scene.store.usage().entries == 0)
+    @Test func oversizedStreamIsDeliveredButNotStored() async throws {
+        fixture.stub.register("/", with: StubReply(body: [.text("abc"), .text("def")]))
+        let wanted = Request<Bytes>("/").cached(.app(5000) { $0.maximumBodyBytes = 5 })
+        #expect(try await fixture.agent.stream(wanted).collect(upTo: 10).text == "abcdef")
+        #expect(try await fixture.store.usage().entries == 0)
     }
 
-    @Test(arguments: [CacheRules.app(50), .app(5), .server()])
-    func aBodyThatIsLargerThanTheRequestTakesIsRefusedFromTheCacheToo(rules: CacheRules) async throws {
-        let fields: Headers = ["Cache-Control": "max-age=50", "ETag": "\"a\""]
-        scene.stub.answer("/", with: StubReply(headers: fields, body: [.text("abcdef")]), .status(304))
+    @Test(arguments: [CacheRules.app(5000), .app(5), .server()])
+    func bodyLimitAppliesToCachedResponses(rules: CacheRules) async throws {
+        let fields: Headers = ["Cache-Control": "max-age=5000", "ETag": "\"a\""]
+        fixture.stub.register("/", with: StubReply(headers: fields, body: [.text("abcdef")]), .status(304))
         var wanted = Request<Bytes>("/").cached(rules)
-        _ = try await scene.agent.send(wanted)
-        scene.pass(6)
+        _ = try await fixture.agent.send(wanted)
+        fixture.pass(6)
         wanted.limits = Limits()
-        wanted.limits?.maxBodyBytes = 5
-        #expect(await ending(of: wanted, from: scene.agent) == .failed(.bodyTooLarge))
-        wanted.limits?.maxBodyBytes = 6
-        #expect(try await scene.agent.send(wanted).bytes.text == "abcdef")
+        wanted.limits.maxBodyBytes = 5
+        #expect(await ending(of: wanted, from: fixture.agent) == .failed(.bodyTooLarge))
+        wanted.limits.maxBodyBytes = 6
+        #expect(try await fixture.agent.send(wanted).bytes.text == "abcdef")
     }
 
-    @Test func savesAndPartsAndBodiesThatAreReadOncePassBy() async throws {
+    @Test func savesRangesAndOneShotBodiesBypassTheCache() async throws {
         let folder = try TemporaryFolder()
-        scene.stub.answer("/", with: .text("x"))
-        _ = try await scene.agent.save(Request<Bytes>("/").cached(.app(50)), to: folder.file("f"))
-        _ = try await scene.agent.send(Request<Bytes>("/", headers: ["Range": "bytes=0-1"]).cached(.app(50)))
-        let once = Request<Bytes>("/", method: .put, body: .once(Pieces([Bytes([1])]))).cached(.app(50))
-        #expect(try await scene.agent.send(once).cache == nil)
-        #expect(try await scene.store.usage().entries == 0)
+        fixture.stub.register("/", with: .text("x"))
+        _ = try await fixture.agent.download(
+            Request<Bytes>("/").cached(.app(5000)), to: folder.file("f"), options: .init(isResumable: false))
+        _ = try await fixture.agent.send(Request<Bytes>("/", headers: ["Range": "bytes=0-1"]).cached(.app(5000)))
+        let once = Request<Bytes>("/", method: .put, body: .once(Pieces([Bytes([1])]))).cached(.app(5000))
+        #expect(try await fixture.agent.send(once).cache == nil)
+        #expect(try await fixture.store.usage().entries == 0)
     }
 
-    @Test func aSaveIsOfTheNetworkAndNotMadeWhereTheCacheAloneIsAsked() async throws {
+    @Test func saveUsesTheNetworkAndFailsIfCacheOnly() async throws {
         let folder = try TemporaryFolder()
         for rules in [CacheRules.app(50, .cacheOnly), .server(.cacheOnly)] {
-            let scene = CacheScene(.app(50))
-            scene.stub.answer("/", with: .text("new"))
+            let fixture = CacheFixture(.app(5000))
+            fixture.stub.register("/", with: .text("new"))
             let file = Request<Bytes>("/").cached(rules)
             let refused = await #expect(throws: NetError.self) {
-                _ = try await scene.agent.save(file, to: folder.file("f"))
+                _ = try await fixture.agent.download(file, to: folder.file("f"), options: .init(isResumable: false))
             }
             #expect(refused?.code == .notCached)
             let stopped = await #expect(throws: NetError.self) {
-                _ = try await scene.agent.download(file, to: folder.file("f"))
+                _ = try await fixture.agent.download(file, to: folder.file("f"))
             }
             #expect(stopped?.code == .notCached)
-            #expect(scene.stub.requests.isEmpty && folder.names.isEmpty)
+            #expect(fixture.stub.requests.isEmpty && folder.names.isEmpty)
         }
     }
 
-    @Test func aStoreThatFailsIsAnEmptyOneAndIsTold() async throws {
-        let scene = CacheScene(.app(50), store: DiskCacheStore(directory: "/dev/null/nowhere"))
-        scene.stub.answer("/", with: .text("1"))
+    @Test func failingStoreIsTreatedAsEmptyAndReported() async throws {
+        let fixture = CacheFixture(.app(5000), store: DiskCacheStore(directory: "/dev/null/nowhere"))
+        fixture.stub.register("/", with: .text("1"))
         for _ in 0..<2 {
-            #expect(try await scene.agent.send(request).value == "1")
+            #expect(try await fixture.agent.send(request).value == "1")
         }
-        #expect(scene.names.count { $0.hasPrefix("not stored") } == 2)
-        #expect(scene.stub.requests.count == 2)
+        #expect(fixture.names.count { $0.hasPrefix("not stored") } == 2)
+        #expect(fixture.stub.requests.count == 2)
     }
 
-    @Test func aHitIsWatchedValidatedAndDecodedAsTheNetworksAnswer() async throws {
-        scene.stub.answer("/", with: .json("[1, 2]"))
-        let numbers = Request<[Int]>("/").cached(.app(50))
-        _ = try await scene.agent.send(numbers)
+    @Test func cacheHitIsObservedValidatedAndDecodedLikeANetworkResponse() async throws {
+        fixture.stub.register("/", with: .json("[1, 2]"))
+        let numbers = Request<[Int]>("/").cached(.app(5000))
+        _ = try await fixture.agent.send(numbers)
         #expect(
-            scene.names == [
+            fixture.names == [
                 "started", "exchange 1", "answered 200", "cache fetch (absent)", "stopping 200", "stopped",
             ])
-        #expect(try await scene.agent.send(numbers).value == [1, 2])
-        #expect(scene.names.dropFirst(6) == ["started", "cache use (fresh)", "stopping 200", "stopped"])
+        #expect(try await fixture.agent.send(numbers).value == [1, 2])
+        #expect(fixture.names.dropFirst(6) == ["started", "cache use (fresh)", "stopping 200", "stopped"])
         var strict = numbers
         strict.acceptedStatuses = 201..<202
-        #expect(await ending(of: strict, from: scene.agent) == .failed(.unacceptableStatus))
+        #expect(await ending(of: strict, from: fixture.agent) == .failed(.unacceptableStatus))
     }
 
-    @Test func aBodyIsNotReadOnTheCallersThread() async throws {
+    @Test func cachedBodyIsNotReadOnTheCallersThread() async throws {
         let folder = try TemporaryTree()
-        let scene = CacheScene(.app(50), store: DiskCacheStore(directory: folder.file("c")))
-        scene.stub.answer("/", with: .text("1"))
-        _ = try await scene.agent.send(request)
-        #expect(try await scene.agent.send(request).source == .cache)
+        let fixture = CacheFixture(.app(5000), store: DiskCacheStore(directory: folder.file("c")))
+        fixture.stub.register("/", with: .text("1"))
+        _ = try await fixture.agent.send(request)
+        #expect(try await fixture.agent.send(request).source == .cache)
         // A second agent simulates a second process.
-        let next = CacheScene(.app(50), store: DiskCacheStore(directory: folder.file("c")))
+        let next = CacheFixture(.app(5000), store: DiskCacheStore(directory: folder.file("c")))
         #expect(try await next.agent.send(request).value == "1")
         #expect(next.stub.requests.isEmpty)
     }

@@ -17,7 +17,7 @@ struct ChainTests {
     }
 
     @Test func theFirstInterceptorIsTheOutermostAndTheRequestsOwnAreTheInnermost() async throws {
-        stub.answer("/", with: .text("x"))
+        stub.register("/", with: .text("x"))
         var request = Request<String>("/")
         request.interceptors = [Probe(name: "c", log: log)]
         let agent = agent(Probe(name: "a", log: log), Probe(name: "b", log: log))
@@ -26,14 +26,14 @@ struct ChainTests {
     }
 
     /// Records where an interceptor and the transport ran.
-    private struct Whereabouts: Interceptor, Transport {
+    private struct ExecutorRecorder: Interceptor, Transport {
         let seen = Collected<Bool>()
 
-        func intercept(_ call: Call, next: Next) async throws(NetError) -> Answer {
+        func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
             seen.append(#isolation === MainActor.shared)
-            let answer = try await next(call)
+            let response = try await next(call)
             seen.append(#isolation === MainActor.shared)
-            return answer
+            return response
         }
 
         func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
@@ -44,18 +44,18 @@ struct ChainTests {
         func shutdown() async {}
     }
 
-    @Test @MainActor func interceptorsAndTransportRunWhereTheCallerRuns() async throws {
-        let place = Whereabouts()
+    @Test @MainActor func interceptorsAndTransportRunOnTheCallersExecutor() async throws {
+        let recorder = ExecutorRecorder()
         var configuration = Agent.Configuration()
-        configuration.interceptors = [place]
-        let agent = Agent(configuration, transport: place)
+        configuration.interceptors = [recorder]
+        let agent = Agent(configuration, transport: recorder)
         _ = try await agent.send(Request<Bytes>("http://stub/"))
         _ = try await agent.stream(Request<Bytes>("http://stub/"))
-        #expect(place.seen.values == [Bool](repeating: true, count: 6))
+        #expect(recorder.seen.values == [Bool](repeating: true, count: 6))
     }
 
-    @Test func aRequestsOwnInterceptorsNeedNoneOfTheAgents() async throws {
-        stub.answer("/", with: .status(204))
+    @Test func requestInterceptorsWorkWithoutAgentInterceptors() async throws {
+        stub.register("/", with: .status(204))
         var request = Request<Bytes>("/")
         request.interceptors = [Probe(name: "own", log: log)]
         let agent = agent()
@@ -66,23 +66,24 @@ struct ChainTests {
 
     @Test func sendStreamAndSaveGoThroughTheSameChain() async throws {
         let folder = try TemporaryFolder()
-        stub.answer("/", with: .text("body"))
+        stub.register("/", with: .text("body"))
         let agent = agent(Probe(name: "a", log: log))
         #expect(try await agent.send(Request<String>("/")).value == "body")
         #expect(try await read(agent.stream(Request<Bytes>("/"))) == "body")
-        let saved = try await agent.save(Request<Bytes>("/"), to: folder.file("saved"))
-        #expect(saved.value == SavedFile(path: folder.file("saved"), byteCount: 4))
+        let saved = try await agent.download(
+            Request<Bytes>("/"), to: folder.file("saved"), options: .init(isResumable: false))
+        #expect(saved.value == DownloadedFile(path: folder.file("saved"), byteCount: 4))
         #expect(
             log.values == [
                 "a out send", "a back 200", "a out stream", "a back 200", "a out save", "a back 200",
             ])
     }
 
-    @Test func anInterceptorMayChangeTheRequestAndSeesItComplete() async throws {
-        stub.answer("/there", with: .text("there"))
+    @Test func interceptorReceivesTheCompleteRequestAndCanChangeIt() async throws {
+        stub.register("/there", with: .text("there"))
         let log = log
         let agent = agent(
-            Wrapping { (call, next) async throws(NetError) -> Answer in
+            Wrapping { (call, next) async throws(NetError) -> ChainResponse in
                 log.append("\(call.request.url) \(call.request.limits != nil)")
                 var call = call
                 call.request.url = "http://stub/there"
@@ -94,40 +95,45 @@ struct ChainTests {
         #expect(stub.requests.first?.headers["X-Added"] == "1")
     }
 
-    @Test func anInterceptorMayAnswerByItself() async throws {
+    @Test func interceptorCanReturnAResponseWithoutSending() async throws {
         let folder = try TemporaryFolder()
-        let agent = agent(Wrapping { _, _ in Answer(Response(status: 200, "mine")) })
+        let agent = agent(Wrapping { _, _ in ChainResponse(Response(status: 200, "mine")) })
         #expect(try await agent.send(Request<String>("/")).value == "mine")
         #expect(try await read(agent.stream(Request<Bytes>("/"))) == "mine")
-        #expect(try await agent.save(Request<Bytes>("/"), to: folder.file("f")).value.byteCount == 4)
+        #expect(
+            try await agent.download(Request<Bytes>("/"), to: folder.file("f"), options: .init(isResumable: false))
+                .value.byteCount == 4)
         #expect(folder.contents(of: "f") == Array("mine".utf8))
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func aStreamMayAnswerWhatWasToBeSentWhole() async throws {
+    @Test func streamResponseCanAnswerASend() async throws {
         let folder = try TemporaryFolder()
         let agent = agent(
             Wrapping { _, _ in
-                Answer(ResponseStream(Response<Bytes>(status: 200), chunks: [Bytes([104]), Bytes([105])].async))
+                ChainResponse(ResponseStream(Response<Bytes>(status: 200), chunks: [Bytes([104]), Bytes([105])].async))
             })
         #expect(try await agent.send(Request<String>("/")).value == "hi")
-        #expect(try await agent.save(Request<Bytes>("/"), to: folder.file("f")).value.byteCount == 2)
+        #expect(
+            try await agent.download(Request<Bytes>("/"), to: folder.file("f"), options: .init(isResumable: false))
+                .value.byteCount == 2)
         var request = Request<Bytes>("/")
         request.limits = Limits()
-        request.limits?.maxBodyBytes = 1
+        request.limits.maxBodyBytes = 1
         #expect(await ending(of: request, from: agent) == .failed(.bodyTooLarge))
     }
 
-    @Test func aFileIsNoAnswerToASend() async throws {
+    @Test func fileResponseCannotAnswerASend() async throws {
         let agent = agent(
-            Wrapping { _, _ in Answer(Response(status: 200), in: SavedFile(path: "/nowhere", byteCount: 1)) })
+            Wrapping { _, _ in ChainResponse(Response(status: 200), in: DownloadedFile(path: "/nowhere", byteCount: 1))
+            })
         #expect(await ending(of: Request<Bytes>("/"), from: agent) == .failed(.usage))
     }
 
     @Test func anInterceptorsErrorEndsTheCall() async throws {
-        stub.answer("/", with: .text("x"))
+        stub.register("/", with: .text("x"))
         let agent = agent(
-            Wrapping { (call, next) async throws(NetError) -> Answer in
+            Wrapping { (call, next) async throws(NetError) -> ChainResponse in
                 _ = try await next(call)
                 throw NetError(.stoppedByCaller, "not this one")
             })
@@ -136,25 +142,25 @@ struct ChainTests {
         #expect(code == .stoppedByCaller)
     }
 
-    @Test func statusesAndDecodingAreJudgedAfterTheChain() async throws {
-        stub.answer("/", with: .status(503))
+    @Test func statusAndDecodingAreCheckedAfterTheChain() async throws {
+        stub.register("/", with: .status(503))
         let agent = agent(
-            Wrapping { (call, next) async throws(NetError) -> Answer in
+            Wrapping { (call, next) async throws(NetError) -> ChainResponse in
                 let reply = try await next(call)
-                return reply.status == 503 ? Answer(Response(status: 200, "better")) : reply
+                return reply.status == 503 ? ChainResponse(Response(status: 200, "better")) : reply
             })
         #expect(try await agent.send(Request<String>("/")).value == "better")
         #expect(await ending(of: Request<[Int]>("/"), from: agent) == .failed(.undecodable))
     }
 
-    @Test func callsHaveNumbersOfTheirOwnThatLastThroughTheChain() async throws {
-        stub.answer("/", with: .text("x"))
+    @Test func callIDsAreUniqueAndStableThroughTheChain() async throws {
+        stub.register("/", with: .text("x"))
         let numbers = Collected<UInt64>()
-        let note = Wrapping { (call, next) async throws(NetError) -> Answer in
+        let marker = Wrapping { (call, next) async throws(NetError) -> ChainResponse in
             numbers.append(call.id)
             return try await next(call)
         }
-        let agent = agent(note, note)
+        let agent = agent(marker, marker)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<100 {
                 group.addTask { _ = try? await agent.send(Request<Bytes>("/")) }
@@ -164,9 +170,9 @@ struct ChainTests {
         #expect(Set(numbers.values).count == 100)
     }
 
-    @Test func cancellingReachesThroughTheChain() async throws {
+    @Test func cancellationPropagatesThroughTheChain() async throws {
         let gate = StubGate()
-        stub.answer("/", with: .text("late").held(by: gate))
+        stub.register("/", with: .text("late").held(by: gate))
         let agent = agent(Probe(name: "a", log: log))
         let task = Task { await ending(of: Request<Bytes>("/"), from: agent) }
         try await gate.waitForArrivals(1)
@@ -175,8 +181,8 @@ struct ChainTests {
         #expect(log.values == ["a out send"])
     }
 
-    @Test func progressIsOverOnceForAWholeCall() async throws {
-        stub.answer("/", with: .status(503), .text("x"))
+    @Test func progressFinishesOncePerCall() async throws {
+        stub.register("/", with: .status(503), .text("x"))
         let ends = Counter()
         var request = Request<Bytes>("/")
         request.progress = { progress in
@@ -185,7 +191,7 @@ struct ChainTests {
             }
         }
         let agent = agent(
-            Wrapping { (call, next) async throws(NetError) -> Answer in
+            Wrapping { (call, next) async throws(NetError) -> ChainResponse in
                 let first = try await next(call)
                 first.discard()
                 return try await next(call)
@@ -195,11 +201,11 @@ struct ChainTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test func aPeekedStreamBeginsAgainWhereItBegan() async throws {
-        stub.answer("/", with: StubReply(body: [.text("abc"), .text("def"), .text("ghi")]))
+    @Test func peekedStreamStillDeliversItsFirstBytes() async throws {
+        stub.register("/", with: StubReply(body: [.text("abc"), .text("def"), .text("ghi")]))
         let log = log
         let agent = agent(
-            Wrapping { (call, next) async throws(NetError) -> Answer in
+            Wrapping { (call, next) async throws(NetError) -> ChainResponse in
                 let (beginning, reply) = try await next(call).peek(upTo: 4)
                 log.append(beginning.text)
                 return reply
@@ -211,9 +217,9 @@ struct ChainTests {
         #expect(log.values == ["abcd", "abcdefghi"])
     }
 
-    @Test func notesStayWithTheRequestAndAreNotSent() async throws {
-        enum Tag: RequestNote { static let standard = 0 }
-        stub.answer("/", with: .text("x"))
+    @Test func requestOptionsStayWithTheRequestAndAreNotSent() async throws {
+        enum Tag: RequestOption { static let defaultValue = 0 }
+        stub.register("/", with: .text("x"))
         var request = Request<String>("/")
         #expect(request[Tag.self] == 0)
         request[Tag.self] = 7

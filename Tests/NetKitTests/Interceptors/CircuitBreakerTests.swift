@@ -21,31 +21,31 @@ struct CircuitBreakerTests {
     }
 
     private func open() async {
-        stub.answer("*", with: .failure(.refused))
+        stub.register("*", with: .failure(.refused))
         for _ in 0..<3 {
             _ = await send()
         }
     }
 
-    @Test func failuresInARowOpenItAndTheHostIsLeftAlone() async throws {
+    @Test func consecutiveFailuresOpenTheCircuitForTheHost() async throws {
         await open()
         #expect(breaker.state(of: "http://a/other") == .open)
         let error = await #expect(throws: NetError.self) { try await agent.send(Request<Bytes>("http://a/")) }
         #expect(error?.code == .circuitOpen)
         #expect(error?.isRetryable == false)
-        #expect(error?.message == "http://a failed too often, and is asked again in 30 s")
+        #expect(error?.message == "circuit open after repeated failures of http://a: retry in 30 s")
         #expect(stub.requests.count == 3)
     }
 
-    @Test func anotherHostIsAsked() async throws {
+    @Test func otherHostsAreStillRequested() async throws {
         await open()
-        stub.answer("*", with: .text("x"))
+        stub.register("*", with: .text("x"))
         #expect(await send("http://b/") == .answered)
         #expect(breaker.state(of: "http://b/") == .closed)
     }
 
-    @Test func aSuccessInBetweenBeginsTheCountAnew() async throws {
-        stub.answer("/", with: .status(503), .failure(.reset), .status(404), .status(500), .status(502), .text("x"))
+    @Test func successResetsTheFailureCount() async throws {
+        stub.register("/", with: .status(503), .failure(.reset), .status(404), .status(500), .status(502), .text("x"))
         for _ in 0..<6 {
             _ = await send()
         }
@@ -54,26 +54,26 @@ struct CircuitBreakerTests {
     }
 
     @Test(arguments: [NetError.Code.badURL, .tlsExpired, .slotTimedOut, .bodySource, .redirectRefused])
-    func errorsThatAreNotTheHostsDoNotCount(code: NetError.Code) async throws {
-        stub.answer("/", with: .failure(code))
+    func errorsNotCausedByTheHostDoNotCount(code: NetError.Code) async throws {
+        stub.register("/", with: .failure(code))
         for _ in 0..<5 {
             #expect(await send() == .failed(code))
         }
     }
 
-    @Test func aTrialThatSucceedsClosesIt() async throws {
+    @Test func successfulTrialClosesTheCircuit() async throws {
         await open()
         time.advance(by: .seconds(30))
         #expect(breaker.state(of: "http://a/") == .halfOpen)
-        stub.answer("*", with: .text("x"))
+        stub.register("*", with: .text("x"))
         #expect(await send() == .answered)
         #expect(breaker.state(of: "http://a/") == .closed)
-        stub.answer("*", with: .failure(.reset))
+        stub.register("*", with: .failure(.reset))
         #expect(await send() == .failed(.reset))
         #expect(breaker.state(of: "http://a/") == .closed)
     }
 
-    @Test func aTrialThatFailsOpensItAgainAtOnce() async throws {
+    @Test func failedTrialReopensTheCircuit() async throws {
         await open()
         time.advance(by: .seconds(30))
         #expect(await send() == .failed(.refused))
@@ -82,11 +82,11 @@ struct CircuitBreakerTests {
         #expect(await send() == .failed(.circuitOpen))
     }
 
-    @Test func oneAloneTriesAndACancelledTrialLeavesItToTheNext() async throws {
+    @Test func onlyOneTrialRunsAndACancelledTrialAllowsTheNext() async throws {
         await open()
         time.advance(by: .seconds(30))
         let gate = StubGate()
-        stub.answer("*", with: .text("x").held(by: gate))
+        stub.register("*", with: .text("x").held(by: gate))
         let trial = Task { await send() }
         try await gate.waitForArrivals(1)
         #expect(await send() == .failed(.circuitOpen))
@@ -96,9 +96,9 @@ struct CircuitBreakerTests {
         #expect(await send() == .answered)
     }
 
-    @Test func whatBeganBeforeItOpenedSaysNothingAfterwards() async throws {
+    @Test func requestsSentBeforeOpeningDoNotAffectTheCircuit() async throws {
         let gate = StubGate()
-        stub.answer("/slow", with: .text("x").held(by: gate))
+        stub.register("/slow", with: .text("x").held(by: gate))
         let slow = Task { await send("http://a/slow") }
         try await gate.waitForArrivals(1)
         await open()
@@ -107,14 +107,14 @@ struct CircuitBreakerTests {
         #expect(breaker.state(of: "http://a/") == .open)
     }
 
-    @Test func whatIsAFailureMayBeSaidOtherwise() async throws {
+    @Test func failureConditionCanBeCustomized() async throws {
         let breaker = CircuitBreaker(maxFailures: 1, time: time.source) { outcome in
             if case .success(429) = outcome { true } else { false }
         }
         var configuration = Agent.Configuration()
         configuration.interceptors = [breaker]
         let agent = Agent(configuration, transport: stub)
-        stub.answer("/", with: .status(503), .status(429))
+        stub.register("/", with: .status(503), .status(429))
         _ = try await agent.send(Request<Bytes>("http://a/"))
         #expect(breaker.state(of: "http://a/") == .closed)
         _ = try await agent.send(Request<Bytes>("http://a/"))
@@ -124,20 +124,20 @@ struct CircuitBreakerTests {
     @Test(arguments: [
         NetError.Code.slotTimedOut, .badURL, .closed, .cellularRefused, .bodySource, .authentication, .plaintextRefused,
     ])
-    func aTrialThatDidNotReachTheHostLeavesItToTheNext(code: NetError.Code) async throws {
+    func trialThatDidNotReachTheHostAllowsTheNext(code: NetError.Code) async throws {
         await open()
         time.advance(by: .seconds(30))
-        stub.answer("*", with: .failure(code))
+        stub.register("*", with: .failure(code))
         #expect(await send() == .failed(code))
         #expect(breaker.state(of: "http://a/") == .halfOpen)
-        stub.answer("*", with: .text("x"))
+        stub.register("*", with: .text("x"))
         #expect(await send() == .answered)
         #expect(breaker.state(of: "http://a/") == .closed)
     }
 
-    @Test func aHostThatDoesWellIsNotRemembered() async throws {
-        stub.answer("*", with: .text("x"))
-        stub.answer("/once", with: .status(503))
+    @Test func healthyHostHasNoState() async throws {
+        stub.register("*", with: .text("x"))
+        stub.register("/once", with: .status(503))
         for number in 0..<10 {
             #expect(await send("http://h\(number)/") == .answered)
             #expect(await send("http://h\(number)/once") == .failed(.unacceptableStatus))
@@ -147,8 +147,8 @@ struct CircuitBreakerTests {
         }
     }
 
-    @Test func manyHostsThatNobodyAsksAnyMoreAreForgotten() async throws {
-        stub.answer("*", with: .failure(.refused))
+    @Test func unusedHostsAreEvicted() async throws {
+        stub.register("*", with: .failure(.refused))
         for number in 0..<1_500 {
             _ = await send("http://h\(number)/")
             time.advance(by: .milliseconds(100))

@@ -10,16 +10,16 @@ struct CredentialRefreshTests {
 
     /// Creates a service that accepts only the token "new".
     private func service(_ answer: @escaping @Sendable () -> StubReply = { .status(401) }) -> StubTransport {
-        StubTransport { asked in
-            switch asked.path {
+        StubTransport { received in
+            switch received.path {
             case "/refresh": .text("new")
-            default: asked.headers["X-Token"] == "new" ? .text("welcome") : answer()
+            default: received.headers["X-Token"] == "new" ? .text("welcome") : answer()
             }
         }
     }
 
     private func agent(
-        _ transport: any Transport, rule: VerdictRule = .unauthorized,
+        _ transport: any Transport, rule: AuthFailureClassifier = .unauthorized,
         refresh: @escaping @Sendable (String?) async throws -> String
     ) -> (Agent, CredentialRefresh<String>) {
         let refreshes = refreshes
@@ -54,7 +54,17 @@ struct CredentialRefreshTests {
         #expect(refreshes.value == 1)
     }
 
-    @Test func callsThatAreAllUnderWayAtOnceMakeOneRefresh() async throws {
+    @Test func tokenOfTextIsSentAsABearerToken() async throws {
+        let stub = StubTransport { received in
+            received.request.credentials == .bearer("new") ? .text("welcome") : .status(401)
+        }
+        var configuration = Agent.Configuration(baseURL: "http://stub")
+        configuration.interceptors = [CredentialRefresh("old") { $0 == "old" ? "new" : "wrong" }]
+        #expect(try await Agent(configuration, transport: stub).send(Request<String>("/")).value == "welcome")
+        #expect(stub.requests.map(\.request.credentials) == [.bearer("old"), .bearer("new")])
+    }
+
+    @Test func concurrentCallsMakeOneRefresh() async throws {
         let gate = StubGate()
         let stub = service { StubReply.status(401).held(by: gate) }
         let (agent, _) = agent(stub) { _ in "new" }
@@ -66,7 +76,7 @@ struct CredentialRefreshTests {
         #expect(stub.requests.count == 400)
     }
 
-    @Test func aRefreshThatFailsFailsAllThatWereUnderWayOnceEach() async throws {
+    @Test func failedRefreshFailsEachInFlightCallOnce() async throws {
         let gate = StubGate()
         let stub = service { StubReply.status(401).held(by: gate) }
         let (agent, refresh) = agent(stub) { _ in throw Refused() }
@@ -79,7 +89,7 @@ struct CredentialRefreshTests {
         #expect(refresh.token == "old")
     }
 
-    @Test func afterAFailedRefreshTheNextCallMayBeginAnother() async throws {
+    @Test func nextCallAfterAFailedRefreshStartsANewRefresh() async throws {
         let attempts = Counter()
         let (agent, _) = agent(service()) { _ in
             if attempts.increment() == 1 {
@@ -94,7 +104,7 @@ struct CredentialRefreshTests {
         #expect(refreshes.value == 2)
     }
 
-    @Test func aCallThatIsRefusedWithTheNewTokenIsNotRefreshedAgain() async throws {
+    @Test func callRejectedWithTheNewTokenIsNotRefreshedAgain() async throws {
         let stub = StubTransport { _ in .status(401) }
         let (agent, _) = agent(stub) { _ in "useless" }
         #expect(try await agent.send(Request<Bytes>("/")).status == 401)
@@ -104,11 +114,11 @@ struct CredentialRefreshTests {
 
     @Test func aCallThatStartsDuringARefreshWaitsForIt() async throws {
         let gate = StubGate()
-        let stub = StubTransport { asked in
-            if asked.path == "/refresh" {
+        let stub = StubTransport { received in
+            if received.path == "/refresh" {
                 return StubReply.text("new").held(by: gate)
             }
-            return asked.headers["X-Token"] == "new" ? .text("welcome") : .status(401)
+            return received.headers["X-Token"] == "new" ? .text("welcome") : .status(401)
         }
         let accounts = Agent(.init(baseURL: "http://stub"), transport: stub)
         let (agent, _) = agent(stub) { _ in try await accounts.send(Request<String>("refresh")).value }
@@ -121,38 +131,38 @@ struct CredentialRefreshTests {
         #expect(refreshes.value == 1)
     }
 
-    @Test func theRefreshMayGoThroughTheAgentThatWaitsForIt() async throws {
-        let place = Collected<Agent>()
-        defer { place.removeAll() }  // Breaks the cycle: the agent holds the closure, which holds the agent.
-        let stub = StubTransport { asked in
-            if asked.path == "/refresh" {
-                return asked.headers["X-Token"] == nil ? .text("new") : .status(500)
+    @Test func refreshCanUseTheAgentThatWaitsForIt() async throws {
+        let agents = Collected<Agent>()
+        defer { agents.removeAll() }  // Breaks the cycle: the agent holds the closure, which holds the agent.
+        let stub = StubTransport { received in
+            if received.path == "/refresh" {
+                return received.headers["X-Token"] == nil ? .text("new") : .status(500)
             }
-            return asked.headers["X-Token"] == "new" ? .text("welcome") : .status(401)
+            return received.headers["X-Token"] == "new" ? .text("welcome") : .status(401)
         }
         let (agent, _) = agent(stub) { _ in
-            try await place.values[0].send(Request<String>("refresh")).value
+            try await agents.values[0].send(Request<String>("refresh")).value
         }
-        place.append(agent)
+        agents.append(agent)
         #expect(try await agent.send(Request<String>("/")).value == "welcome")
         #expect(refreshes.value == 1)
     }
 
-    @Test func aRefreshThatIsRefusedItselfDoesNotWaitForItself() async throws {
-        let place = Collected<Agent>()
-        defer { place.removeAll() }  // Breaks the cycle: the agent holds the closure, which holds the agent.
+    @Test func rejectedRefreshRequestDoesNotWaitForItself() async throws {
+        let agents = Collected<Agent>()
+        defer { agents.removeAll() }  // Breaks the cycle: the agent holds the closure, which holds the agent.
         let stub = StubTransport { _ in .status(401) }
         let (agent, _) = agent(stub) { _ in
-            try await place.values[0].send(Request<String>("refresh")).value
+            try await agents.values[0].send(Request<String>("refresh")).value
         }
-        place.append(agent)
+        agents.append(agent)
         let error = await #expect(throws: NetError.self) { try await agent.send(Request<String>("/")) }
         #expect(error?.code == .authentication)
         #expect((error?.underlying as? NetError)?.code == .unacceptableStatus)
         #expect(refreshes.value == 1)
     }
 
-    @Test func aRequestMayPassByFromAnyTask() async throws {
+    @Test func requestCanBypassTheRefreshFromAnyTask() async throws {
         let stub = service()
         let (agent, _) = agent(stub) { _ in "new" }
         var request = Request<Bytes>("/")
@@ -162,7 +172,7 @@ struct CredentialRefreshTests {
         #expect(stub.requests.first?.headers["X-Token"] == nil)
     }
 
-    @Test func aCallThatGivesUpLeavesTheRefreshToTheOthers() async throws {
+    @Test func cancellingAWaitingCallDoesNotCancelTheRefresh() async throws {
         let gate = StubGate()
         let stub = service()
         let (agent, _) = agent(stub) { _ in
@@ -179,8 +189,9 @@ struct CredentialRefreshTests {
         #expect(refreshes.value == 1)
     }
 
-    /// Otherwise an app that sends only such bodies would be refused every time.
-    @Test func aBodyThatCanBeReadOnceIsNotSentAgainAndTheNextOneGoesWithTheNewToken() async throws {
+    /// The refresh runs although the request cannot be resent. Otherwise an app that sends only such bodies would be
+    /// refused every time.
+    @Test func oneShotBodyIsNotResentAndTheNextRequestUsesTheNewToken() async throws {
         let stub = service()
         let (agent, _) = agent(stub) { _ in "new" }
         func request() -> Request<Bytes> { Request("/", method: .post, body: .once(Pieces([Bytes([1])]))) }
@@ -191,7 +202,7 @@ struct CredentialRefreshTests {
         #expect(refreshes.value == 1)
     }
 
-    @Test func replacedCredentialsCountAtOnce() async throws {
+    @Test func replacedCredentialsApplyImmediately() async throws {
         let stub = service()
         let (agent, refresh) = agent(stub) { _ in throw Refused() }
         refresh.replace("new")
@@ -212,7 +223,7 @@ struct CredentialRefreshTests {
     // MARK: Meaning of responses
 
     @Test(arguments: [200, 400])
-    func anIdentifierInTheBodyTellsThatTheTokenIsOver(status: Int) async throws {
+    func bodyIdentifierReportsAnExpiredToken(status: Int) async throws {
         let stub = service { .json(#" {"data": {"id": 1}, "id": "expired_access_token"}"#, status: status) }
         let (agent, _) = agent(stub, rule: .identifiers) { _ in "new" }
         #expect(try await agent.send(Request<String>("/")).value == "welcome")
@@ -220,7 +231,7 @@ struct CredentialRefreshTests {
     }
 
     @Test(arguments: ["illegal_access_token", "no_permission_for_this_api"])
-    func anIdentifierThatRefusesIsAnEventWithTheRequestToContinue(identifier: String) async throws {
+    func rejectingIdentifierEmitsAnEventWithTheRequestToContinue(identifier: String) async throws {
         let stub = service { .json(#"{"id": "\#(identifier)"}"#) }
         let (bare, refresh) = agent(stub, rule: .identifiers) { _ in "new" }
         let events = Collected<Event>()
@@ -246,7 +257,7 @@ struct CredentialRefreshTests {
         #"{"id": 5}"#, #"{"id": "other"}"#, #"{"data": {"id": "expired_access_token"}}"#, #"["expired_access_token"]"#,
         #"{"id": "expired_access_token""#, "", "expired_access_token", #""expired_access_token""#,
     ])
-    func anythingElseInTheBodySaysNothing(body: String) async throws {
+    func otherBodiesDoNotReportAuthFailure(body: String) async throws {
         let stub = service { .json(body) }
         let (agent, _) = agent(stub, rule: .identifiers) { _ in "new" }
         #expect(try await agent.send(Request<String>("/")).value == body)
@@ -254,10 +265,10 @@ struct CredentialRefreshTests {
     }
 
     @Test(arguments: ["other", nil])
-    func whatReplacesTheTokenDuringARefreshStays(other: String?) async throws {
+    func tokenReplacedDuringARefreshIsPreserved(other: String?) async throws {
         let gate = StubGate()
-        let stub = StubTransport { asked in
-            switch asked.headers["X-Token"] {
+        let stub = StubTransport { received in
+            switch received.headers["X-Token"] {
             case "old": .status(401)
             case let token: .text(token ?? "nobody")
             }
@@ -275,19 +286,19 @@ struct CredentialRefreshTests {
         }
         refresh.replace(other)
         // The call that waited for the refresh ends immediately.
-        let told = await call.value
-        #expect((try? told.get()) == other)
-        #expect(failureCode(of: told) == (other == nil ? .authentication : nil))
+        let outcome = await call.value
+        #expect((try? outcome.get()) == other)
+        #expect(failureCode(of: outcome) == (other == nil ? .authentication : nil))
         gate.open()
         #expect(try await agent.send(Request<String>("/")).value == other ?? "nobody")
-        await agent.settle()
+        await agent.waitUntilIdle()
         #expect(refresh.token == other)
     }
 
-    @Test func theNextRefreshIsNotEndedByOneThatWasReplaced() async throws {
+    @Test func supersededRefreshDoesNotEndTheNextOne() async throws {
         let gates = [StubGate(), StubGate()]
-        let stub = StubTransport { asked in
-            asked.headers["X-Token"] == "second" ? .text("welcome") : .status(401)
+        let stub = StubTransport { received in
+            received.headers["X-Token"] == "second" ? .text("welcome") : .status(401)
         }
         let refreshes = refreshes
         let (agent, refresh) = agent(stub) { old in
@@ -313,7 +324,7 @@ struct CredentialRefreshTests {
         #expect(refresh.token == "second" && refreshes.value == 2)
     }
 
-    @Test func aBodyTooLongForTheRuleIsLeftWhole() async throws {
+    @Test func bodyTooLongForTheRuleIsDeliveredWhole() async throws {
         let long = #"{"id": "expired_access_token", "x": "\#(String(repeating: "x", count: 64 << 10))"}"#
         let stub = service { .json(long) }
         let (agent, _) = agent(stub, rule: .identifiers) { _ in "new" }
@@ -322,12 +333,12 @@ struct CredentialRefreshTests {
     }
 
     @Test(arguments: ["text/event-stream", "Multipart/X-Mixed-Replace; boundary=b"])
-    func aStreamThatDoesNotEndIsNotHeldUpByARuleOverBodies(type: String) async throws {
+    func bodyRuleDoesNotDelayAnEndlessStream(type: String) async throws {
         let gate = StubGate()
         let stub = StubTransport()
         var reply = StubReply(headers: ["Content-Type": .init(type)])
         reply.body = [.text("first"), .wait(gate), .text("second")]
-        stub.answer("*", with: .status(401), reply)
+        stub.register("*", with: .status(401), reply)
         let (agent, _) = agent(stub, rule: .identifiers) { _ in "new" }
         let stream = try await agent.stream(Request<Bytes>("/"))
         var pieces = stream.makeAsyncIterator()
@@ -337,11 +348,11 @@ struct CredentialRefreshTests {
         #expect(refreshes.value == 1)
     }
 
-    @Test func aRuleMayReadAFieldOfTheHeadOrOneDeepInTheBody() async throws {
-        let head = VerdictRule { $0.headers["X-State"] == "over" ? .expired : .accepted }
+    @Test func ruleCanReadAHeaderFieldOrANestedBodyMember() async throws {
+        let head = AuthFailureClassifier { $0.headers["X-State"] == "over" ? .expired : .accepted }
         let (first, _) = agent(service { StubReply(headers: ["X-State": "over"]) }, rule: head) { _ in "new" }
         #expect(try await first.send(Request<String>("/")).value == "welcome")
-        let deep = VerdictRule.field(["error", "code"], expired: ["over"])
+        let deep = AuthFailureClassifier.field(["error", "code"], expired: ["over"])
         let (second, _) = agent(service { .json(#"{"error": {"code": "over"}}"#) }, rule: deep) { _ in "new" }
         #expect(try await second.send(Request<String>("/")).value == "welcome")
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct DeadlineTimerTests {
-    @Test func callsBackForAllThatIsDueButNotForWhatWasRemoved() async throws {
+    @Test func timerFiresDueDeadlinesAndNotRemovedOnes() async throws {
         let timer = DeadlineTimer()
         let (rung, last) = (Collected<Int>(), Gate())
         _ = timer.add(after: .milliseconds(60)) {
@@ -19,7 +19,7 @@ struct DeadlineTimerTests {
         #expect(Set(rung.values) == [1, 2, 3])
     }
 
-    @Test func aTimeThatIsAddedWhileItSleepsForALaterOneIsNotLate() async throws {
+    @Test func earlierDeadlineAddedWhileSleepingFiresOnTime() async throws {
         let timer = DeadlineTimer()
         let rung = Gate()
         let late = timer.add(after: .seconds(3600)) {}

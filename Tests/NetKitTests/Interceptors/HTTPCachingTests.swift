@@ -7,17 +7,17 @@ import Testing
 struct HTTPCachingTests {
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
     private static let later = "Sun, 06 Nov 1994 09:49:37 GMT"
-    private let scene = CacheScene(.server())
+    private let fixture = CacheFixture(.server())
 
     /// Returns the outcome of a second request: from the cache, validated, or from the network.
     private func outcome(
         _ fields: Headers, after seconds: Int = 0, _ asking: Headers = [:], first: Headers = [:], status: Int = 200,
         second: StubReply = .text("2")
     ) async throws -> CacheReport.Outcome? {
-        scene.stub.answer("/", with: StubReply(status: status, headers: fields, body: [.text("1")]), second)
-        _ = try await scene.agent.send(Request<Bytes>("/", headers: first))
-        scene.pass(seconds)
-        return try await scene.agent.send(Request<Bytes>("/", headers: asking)).cache?.outcome
+        fixture.stub.register("/", with: StubReply(status: status, headers: fields, body: [.text("1")]), second)
+        _ = try await fixture.agent.send(Request<Bytes>("/", headers: first))
+        fixture.pass(seconds)
+        return try await fixture.agent.send(Request<Bytes>("/", headers: asking)).cache?.outcome
     }
 
     @Test(
@@ -48,12 +48,12 @@ struct HTTPCachingTests {
             ("max-stale", 1_000_000, true), ("max-stale=5", 65, true), ("max-stale=5", 66, false),
             ("only-if-cached", 59, true),
         ] as [(String, Int, Bool)])
-    func aRequestHasASay(control: String, seconds: Int, isHit: Bool) async throws {
+    func requestCacheControlIsRespected(control: String, seconds: Int, isHit: Bool) async throws {
         let result = try await outcome(["Cache-Control": "max-age=60"], after: seconds, ["Cache-Control": control])
         #expect(result == (isHit ? (seconds >= 60 ? .staleHit : .hit) : .network))
     }
 
-    @Test func pragmaCountsWhereNothingElseIsSaid() async throws {
+    @Test func pragmaNoCacheAppliesWithoutCacheControl() async throws {
         for pragma in ["no-cache", "x, No-Cache"] {
             #expect(try await outcome(["Cache-Control": "max-age=60"], ["Pragma": "\(pragma)"]) == .network)
         }
@@ -61,69 +61,69 @@ struct HTTPCachingTests {
             try await outcome(["Cache-Control": "max-age=60"], ["Pragma": "no-cache", "Cache-Control": "x"]) == .hit)
     }
 
-    @Test func anImmutableResponseIsNotAskedAboutByAReload() async throws {
+    @Test func immutableResponseIsNotRevalidatedByAReload() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60, immutable", "ETag": "\"a\""]
         #expect(try await outcome(fields, ["Cache-Control": "max-age=0"]) == .hit)
-        _ = try await scene.agent.removeCached(Request<Bytes>("/"))
+        _ = try await fixture.agent.removeCached(Request<Bytes>("/"))
         #expect(try await outcome(fields, ["Cache-Control": "no-cache"], second: .status(304)) == .revalidated)
     }
 
-    @Test func whatIsNotThereAndMayNotBeAskedForIs504() async throws {
+    @Test func onlyIfCachedMissReturns504() async throws {
         let request = Request<Bytes>("/", headers: ["Cache-Control": "only-if-cached"])
-        let answer = try await scene.agent.send(request)
+        let answer = try await fixture.agent.send(request)
         #expect(answer.status == 504 && answer.source == .cache && answer.cache?.outcome == CacheReport.Outcome.none)
-        #expect(scene.stub.requests.isEmpty)
+        #expect(fixture.stub.requests.isEmpty)
     }
 
-    @Test func theAgeIsToldAndTheDateStays() async throws {
+    @Test func ageFieldIsAddedAndTheDateIsPreserved() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60", "Age": "5", "Date": Self.date]
-        scene.stub.answer("/", with: StubReply(headers: fields, body: [.text("1")]))
-        _ = try await scene.agent.send(Request<Bytes>("/"))
-        scene.time.advance(by: .milliseconds(3900))
-        let stored = try await scene.agent.send(Request<Bytes>("/"))
+        fixture.stub.register("/", with: StubReply(headers: fields, body: [.text("1")]))
+        _ = try await fixture.agent.send(Request<Bytes>("/"))
+        fixture.time.advance(by: .milliseconds(3900))
+        let stored = try await fixture.agent.send(Request<Bytes>("/"))
         #expect(stored.headers.values(named: "Age") == ["8"])
         #expect(stored.headers["Date"] == Self.date)
     }
 
     @Test(arguments: [200, 203, 204, 300, 301, 302, 308, 400, 404, 410, 499, 500, 503, 599])
-    func anyStatusIsUsedWhereItsTimeIsTold(status: Int) async throws {
+    func anyStatusWithExplicitFreshnessIsReused(status: Int) async throws {
         #expect(try await outcome(["Cache-Control": "max-age=60"], status: status) == .hit)
         let modified: Headers = ["Last-Modified": "Sun, 06 Nov 1993 08:49:37 GMT", "Date": Self.date]
-        _ = try await scene.agent.removeCached(Request<Bytes>("/"))
+        _ = try await fixture.agent.removeCached(Request<Bytes>("/"))
         let isGuessed = [200, 203, 204, 300, 301, 308, 404, 410].contains(status)
         #expect(try await outcome(modified, status: status) == (isGuessed ? .hit : .network))
     }
 
-    @Test func partsAndAnswersToConditionsAreNotStored() async throws {
+    @Test func partialAndNotModifiedResponsesAreNotStored() async throws {
         for (status, asking) in [
             (206, Headers(dictionaryLiteral: ("Range", "bytes=0-1"))), (304, ["If-None-Match": "\"x\""]),
         ] {
             let fields: Headers = ["Cache-Control": "max-age=60", "Content-Range": "bytes 0-1/2"]
             #expect(try await outcome(fields, first: asking, status: status) == .network)
-            _ = try await scene.agent.removeCached(Request<Bytes>("/"))
+            _ = try await fixture.agent.removeCached(Request<Bytes>("/"))
         }
     }
 
     // MARK: Validation
 
-    @Test func aStaleResponseIsAskedAboutByBothOfItsValidators() async throws {
+    @Test func staleResponseIsRevalidatedWithBothValidators() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "W/\"a\"", "Last-Modified": Self.date, "A": "1"]
         let notModified = StubReply(
             status: 304, headers: ["Cache-Control": "max-age=100", "A": "2", "Content-Length": "99"])
         #expect(try await outcome(fields, after: 60, second: notModified) == .revalidated)
-        #expect(scene.stub.requests[1].headers["If-None-Match"] == "W/\"a\"")
-        #expect(scene.stub.requests[1].headers["If-Modified-Since"] == Self.date)
-        scene.pass(99)
-        let stored = try await scene.agent.send(Request<Bytes>("/"))
+        #expect(fixture.stub.requests[1].headers["If-None-Match"] == "W/\"a\"")
+        #expect(fixture.stub.requests[1].headers["If-Modified-Since"] == Self.date)
+        fixture.pass(99)
+        let stored = try await fixture.agent.send(Request<Bytes>("/"))
         #expect(stored.cache?.outcome == .hit && stored.bytes.text == "1")
         #expect(stored.headers["A"] == "2" && stored.headers["Content-Length"] == nil && stored.status == 200)
     }
 
-    @Test func aNewResponseTakesTheOldOnesPlace() async throws {
+    @Test func newResponseReplacesTheOldOne() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
         #expect(
             try await outcome(fields, after: 60, second: StubReply(headers: fields, body: [.text("2")])) == .network)
-        #expect(try await scene.agent.send(Request<Bytes>("/")).bytes.text == "2")
+        #expect(try await fixture.agent.send(Request<Bytes>("/")).bytes.text == "2")
     }
 
     @Test(
@@ -134,34 +134,34 @@ struct HTTPCachingTests {
             (["If-Modified-Since": "Sun, 06 Nov 1994 08:49:36 GMT"], 200),
             (["If-None-Match": "\"b\"", "If-Modified-Since": date], 200), (["If-Modified-Since": "soon"], 200),
         ] as [(Headers, Int)])
-    func aConditionOfTheCallersIsAnsweredFromAFreshResponse(asking: Headers, status: Int) async throws {
+    func callerConditionIsEvaluatedAgainstAFreshResponse(asking: Headers, status: Int) async throws {
         let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Last-Modified": Self.date, "A": "1"]
         _ = try await outcome(fields)
-        let answer = try await scene.agent.send(Request<Bytes>("/", headers: asking))
+        let answer = try await fixture.agent.send(Request<Bytes>("/", headers: asking))
         #expect(answer.status == status && answer.source == .cache && answer.headers["ETag"] == "\"a\"")
         #expect(answer.bytes.isEmpty == (status == 304) && (answer.headers["A"] == nil) == (status == 304))
-        #expect(scene.stub.requests.count == 1)
+        #expect(fixture.stub.requests.count == 1)
     }
 
     /// Conditions apply only if the response would be a success (RFC 9110, 13.2.1).
     @Test(
         arguments: [["If-None-Match": "\"a\""], ["If-None-Match": "*"], ["If-Modified-Since": date]] as [Headers],
         [(203, 304), (404, 404), (410, 410), (301, 301), (500, 500)])
-    func aConditionIsNoneOnAFreshResponseThatIsNoSuccess(asking: Headers, status: (stored: Int, told: Int))
+    func callerConditionIsIgnoredForAFreshErrorResponse(asking: Headers, status: (stored: Int, told: Int))
         async throws
     {
         let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Last-Modified": Self.date]
         _ = try await outcome(fields, status: status.stored)
-        let answer = try await scene.agent.send(Request<Bytes>("/", headers: asking))
-        #expect(answer.status == status.told && answer.source == .cache && scene.stub.requests.count == 1)
+        let answer = try await fixture.agent.send(Request<Bytes>("/", headers: asking))
+        #expect(answer.status == status.told && answer.source == .cache && fixture.stub.requests.count == 1)
         #expect(answer.bytes.text == (status.told == 304 ? "" : "1"))
     }
 
-    @Test func aConditionOfTheCallersGoesOnWhereNothingFreshIsStored() async throws {
+    @Test func callerConditionIsSentIfNothingFreshIsStored() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
         let asking: Headers = ["If-None-Match": "\"mine\""]
         #expect(try await outcome(fields, after: 60, asking, second: .status(304)) == .network)
-        #expect(scene.stub.requests[1].headers.values(named: "If-None-Match") == ["\"mine\""])
+        #expect(fixture.stub.requests[1].headers.values(named: "If-None-Match") == ["\"mine\""])
     }
 
     /// The stored version differs from the caller's, and the 304 confirms the caller's.
@@ -170,36 +170,36 @@ struct HTTPCachingTests {
             (["If-None-Match": "W/\"b\""], ["ETag": "W/\"b\""]), (["If-None-Match": "\"b\""], [:]),
             (["If-Modified-Since": later], ["Last-Modified": later]), (["If-Modified-Since": later], [:]),
         ] as [(Headers, Headers)])
-    func aConditionOfAnotherVersionFreshensNothing(asking: Headers, told: Headers) async throws {
+    func callerConditionForAnotherVersionDoesNotFreshenTheEntry(asking: Headers, told: Headers) async throws {
         let validator: Headers =
             asking["If-None-Match"] == nil ? ["Last-Modified": Self.date] : ["ETag": "W/\"a\""]
         let fields = Headers([.init(name: "Cache-Control", value: "max-age=60")] + validator)
         let notModified = StubReply(
             status: 304, headers: Headers([.init(name: "Cache-Control", value: "max-age=60")] + told))
         #expect(try await outcome(fields, after: 60, asking, second: notModified) == .network)
-        #expect(try await !scene.agent.cached(Request<Bytes>("/")).decision.isUse)
+        #expect(try await !fixture.agent.cached(Request<Bytes>("/")).decision.isUse)
     }
 
     @Test(
         arguments: [
             ("bytes=1-2", "12", "bytes 1-2/5"), ("bytes=-1", "4", "bytes 4-4/5"), ("bytes=3-", "34", "bytes 3-4/5"),
         ])
-    func aPartComesFromAWholeResponse(range: String, text: String, place: String) async throws {
-        scene.stub.answer("/", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("01234")]))
-        _ = try await scene.agent.send(Request<Bytes>("/"))
-        let part = try await scene.agent.send(Request<Bytes>("/", headers: ["Range": range]))
+    func rangeIsServedFromACompleteResponse(range: String, text: String, place: String) async throws {
+        fixture.stub.register("/", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("01234")]))
+        _ = try await fixture.agent.send(Request<Bytes>("/"))
+        let part = try await fixture.agent.send(Request<Bytes>("/", headers: ["Range": range]))
         #expect(part.status == 206 && part.bytes.text == text && part.headers["Content-Range"] == place)
-        // A range that the entry cannot serve is requested from the server.
-        _ = try await scene.agent.send(Request<Bytes>("/", headers: ["Range": "bytes=0-0,2-2"]))
-        _ = try await scene.agent.send(Request<Bytes>("/", headers: ["Range": "bytes=0-0", "If-Range": "\"x\""]))
-        #expect(scene.stub.requests.count == 3)
+        // If the entry cannot serve a range, the request is sent to the server.
+        _ = try await fixture.agent.send(Request<Bytes>("/", headers: ["Range": "bytes=0-0,2-2"]))
+        _ = try await fixture.agent.send(Request<Bytes>("/", headers: ["Range": "bytes=0-0", "If-Range": "\"x\""]))
+        #expect(fixture.stub.requests.count == 3)
     }
 
     // MARK: Vary
 
-    @Test func aResponseIsForTheFieldsThatChoseIt() async throws {
+    @Test func responseIsReusedOnlyForItsVaryFields() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60", "Vary": "Foo, Bar"]
-        scene.stub.answer("/", with: (1...9).map { StubReply(headers: fields, body: [.text("\($0)")]) })
+        fixture.stub.register("/", with: (1...9).map { StubReply(headers: fields, body: [.text("\($0)")]) })
         let asked: [(Headers, String)] = [
             (["Foo": "1"], "1"), (["Foo": "2"], "2"), (["Foo": "1"], "1"), ([:], "3"),
             (["Foo": "2", "Other": "x"], "2"),
@@ -207,19 +207,19 @@ struct HTTPCachingTests {
             (["Foo": "1,2"], "5"),
         ]
         for (headers, text) in asked {
-            #expect(try await scene.agent.send(Request<Bytes>("/", headers: headers)).bytes.text == text)
+            #expect(try await fixture.agent.send(Request<Bytes>("/", headers: headers)).bytes.text == text)
         }
         // An unsafe request invalidates all variants.
-        scene.stub.answer("/", method: .put, with: .status(204))
-        _ = try await scene.agent.send(Request<Bytes>("/", method: .put))
-        let answer = try await scene.agent.send(Request<Bytes>("/", headers: ["Foo": "1"]))
+        fixture.stub.register("/", method: .put, with: .status(204))
+        _ = try await fixture.agent.send(Request<Bytes>("/", method: .put))
+        let answer = try await fixture.agent.send(Request<Bytes>("/", headers: ["Foo": "1"]))
         #expect(answer.cache?.reason == .absent)
     }
 
-    @Test func aResponseMayBeginToVary() async throws {
+    @Test func responseCanStartToVary() async throws {
         let varying: Headers = ["Cache-Control": "max-age=60", "Vary": "A"]
         let other: Headers = ["Cache-Control": "max-age=60", "Vary": "B"]
-        scene.stub.answer(
+        fixture.stub.register(
             "/", with: StubReply(headers: ["Cache-Control": "max-age=1"], body: [.text("1")]),
             StubReply(headers: varying, body: [.text("2")]), StubReply(headers: other, body: [.text("3")]),
             StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("4")]))
@@ -228,106 +228,107 @@ struct HTTPCachingTests {
         ]
             as [(Headers, String)]
         {
-            scene.pass(1)
-            #expect(try await scene.agent.send(Request<Bytes>("/", headers: headers)).bytes.text == text)
+            fixture.pass(1)
+            #expect(try await fixture.agent.send(Request<Bytes>("/", headers: headers)).bytes.text == text)
         }
-        #expect(try await scene.agent.send(Request<Bytes>("/", headers: ["A": "1"])).bytes.text == "2")
-        #expect(try await scene.agent.send(Request<Bytes>("/", headers: ["A": "9", "B": "9"])).bytes.text == "4")
-        #expect(try await scene.agent.send(Request<Bytes>("/", headers: ["A": "1"])).bytes.text == "4")
+        #expect(try await fixture.agent.send(Request<Bytes>("/", headers: ["A": "1"])).bytes.text == "2")
+        #expect(try await fixture.agent.send(Request<Bytes>("/", headers: ["A": "9", "B": "9"])).bytes.text == "4")
+        #expect(try await fixture.agent.send(Request<Bytes>("/", headers: ["A": "1"])).bytes.text == "4")
     }
 
     // MARK: Other methods
 
     @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "M-SEARCH"])
-    func whatChangesAResourceMakesItsResponsesOfNoUse(method: String) async throws {
-        scene.stub.answer("*", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("x")]))
+    func unsafeMethodInvalidatesStoredResponses(method: String) async throws {
+        fixture.stub.register("*", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("x")]))
         func isStored(_ path: String) async throws -> Bool {
-            try await scene.agent.cached(Request<Bytes>(path)).decision.isUse
+            try await fixture.agent.cached(Request<Bytes>(path)).decision.isUse
         }
         for path in ["/", "/l", "/c"] {
-            _ = try await scene.agent.send(Request<Bytes>(path))
+            _ = try await fixture.agent.send(Request<Bytes>(path))
         }
         let change = Request<Bytes>("/", method: Method(rawValue: method))
-        scene.stub.answer("/", method: change.method, with: .status(500))
-        _ = try await scene.agent.send(change)
+        fixture.stub.register("/", method: change.method, with: .status(500))
+        _ = try await fixture.agent.send(change)
         #expect(try await isStored("/"))
         let fields: Headers = ["Location": "l", "Content-Location": "http://stub:80/c"]
-        scene.stub.answer("/", method: change.method, with: StubReply(status: 303, headers: fields))
+        fixture.stub.register("/", method: change.method, with: StubReply(status: 303, headers: fields))
         var returning = change
         returning.redirects = .return
-        _ = try await scene.agent.send(returning)
+        _ = try await fixture.agent.send(returning)
         for path in ["/", "/l", "/c"] {
             #expect(try await !isStored(path))
         }
         // A response cannot invalidate another origin's entries.
-        _ = try await scene.agent.send(Request<Bytes>("/"))
-        scene.stub.answer("/", method: change.method, with: StubReply(headers: ["Location": "http://stub/"]))
-        _ = try await scene.agent.send(Request<Bytes>("http://evil/", method: change.method))
+        _ = try await fixture.agent.send(Request<Bytes>("/"))
+        fixture.stub.register("/", method: change.method, with: StubReply(headers: ["Location": "http://stub/"]))
+        _ = try await fixture.agent.send(Request<Bytes>("http://evil/", method: change.method))
         #expect(try await isStored("/"))
     }
 
-    @Test func whatChangesAResourceMayBringABodyThatIsReadOnceAndBeSaved() async throws {
+    @Test func unsafeRequestCanHaveAOneShotBodyAndBeSaved() async throws {
         let folder = try TemporaryFolder()
-        scene.stub.answer("/", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("x")]))
-        scene.stub.answer("/", method: .put, with: .status(204))
-        scene.stub.answer("/", method: .post, with: .text("y"))
+        fixture.stub.register("/", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("x")]))
+        fixture.stub.register("/", method: .put, with: .status(204))
+        fixture.stub.register("/", method: .post, with: .text("y"))
         let read = Request<Bytes>("/")
-        func isStored() async throws -> Bool { try await scene.agent.cached(read).decision.isUse }
-        _ = try await scene.agent.send(read)
+        func isStored() async throws -> Bool { try await fixture.agent.cached(read).decision.isUse }
+        _ = try await fixture.agent.send(read)
         #expect(try await isStored())
-        _ = try await scene.agent.send(
+        _ = try await fixture.agent.send(
             Request<Bytes>("/", method: .put, body: .once(Pieces([Bytes([1])]))))
         #expect(try await !isStored())
-        _ = try await scene.agent.send(read)
-        _ = try await scene.agent.save(Request<Bytes>("/", method: .post), to: folder.file("f"))
+        _ = try await fixture.agent.send(read)
+        _ = try await fixture.agent.download(
+            Request<Bytes>("/", method: .post), to: folder.file("f"), options: .init(isResumable: false))
         #expect(try await !isStored())
     }
 
-    @Test func aBodyThatAsksForSomethingElseGetsIt() async throws {
+    @Test func queryBodiesHaveSeparateEntries() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60"]
-        scene.stub.answer("/", with: ["1", "2"].map { StubReply(headers: fields, body: [.text($0)]) })
+        fixture.stub.register("/", with: ["1", "2"].map { StubReply(headers: fields, body: [.text($0)]) })
         for text in ["1", "2"] {
             let query = Request<Bytes>("/", body: Body(Bytes(Array(text.utf8))))
-            #expect(try await scene.agent.send(query).bytes.text == text)
+            #expect(try await fixture.agent.send(query).bytes.text == text)
         }
     }
 
-    @Test func aHeadIsAnsweredFromAFreshResponseAndFreshensAStaleOne() async throws {
+    @Test func headIsServedFromAFreshResponseAndFreshensAStaleOne() async throws {
         let fields: Headers = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
         _ = try await outcome(fields)
-        let head = try await scene.agent.send(Request<Bytes>("/", method: .head))
+        let head = try await fixture.agent.send(Request<Bytes>("/", method: .head))
         #expect(head.source == .cache && head.bytes.isEmpty && head.headers["ETag"] == "\"a\"")
-        scene.pass(60)
-        scene.stub.answer("/", method: .head, with: StubReply(headers: fields))
-        #expect(try await scene.agent.send(Request<Bytes>("/", method: .head)).cache?.outcome == .network)
-        #expect(try await scene.agent.send(Request<Bytes>("/")).bytes.text == "1")
-        scene.pass(60)
-        scene.stub.answer("/", method: .head, with: StubReply(headers: ["ETag": "\"b\""]))
-        _ = try await scene.agent.send(Request<Bytes>("/", method: .head))
-        #expect(try await scene.agent.cached(Request<Bytes>("/")).decision == .fetch(.absent))
+        fixture.pass(60)
+        fixture.stub.register("/", method: .head, with: StubReply(headers: fields))
+        #expect(try await fixture.agent.send(Request<Bytes>("/", method: .head)).cache?.outcome == .network)
+        #expect(try await fixture.agent.send(Request<Bytes>("/")).bytes.text == "1")
+        fixture.pass(60)
+        fixture.stub.register("/", method: .head, with: StubReply(headers: ["ETag": "\"b\""]))
+        _ = try await fixture.agent.send(Request<Bytes>("/", method: .head))
+        #expect(try await fixture.agent.cached(Request<Bytes>("/")).decision == .fetch(.absent))
     }
 
-    @Test func aRedirectsAnswerIsNotStoredUnderTheFirstURL() async throws {
-        scene.stub.answer("/", with: .redirect(to: "/there"))
-        scene.stub.answer("/there", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("x")]))
-        let answer = try await scene.agent.send(Request<Bytes>("/"))
+    @Test func redirectedResponseIsNotStoredUnderTheFirstURL() async throws {
+        fixture.stub.register("/", with: .redirect(to: "/there"))
+        fixture.stub.register("/there", with: StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("x")]))
+        let answer = try await fixture.agent.send(Request<Bytes>("/"))
         #expect(answer.cache?.isStorable == false)
-        #expect(try await scene.agent.send(Request<Bytes>("/")).cache?.outcome == .network)
+        #expect(try await fixture.agent.send(Request<Bytes>("/")).cache?.outcome == .network)
     }
 
     // MARK: Stale responses
 
-    @Test func aStaleResponseDoesWhereItsServerSaysSo() async throws {
+    @Test func staleResponseIsUsedIfTheServerAllowsIt() async throws {
         let revalidating: Headers = ["Cache-Control": "max-age=1, stale-while-revalidate=10", "ETag": "\"a\""]
         #expect(try await outcome(revalidating, after: 10) == .staleHit)
-        await scene.caching.finish()
-        #expect(scene.stub.requests.count == 2)
+        await fixture.caching.finish()
+        #expect(fixture.stub.requests.count == 2)
         for (fields, reply, isUsed) in [
             ("max-age=1, stale-if-error=10", StubReply.failure(.reset), true),
             ("max-age=1, stale-if-error=10", .status(503), true), ("max-age=1, stale-if-error=9", .status(503), false),
             ("max-age=1, stale-if-error=10, must-revalidate", .status(503), false), ("max-age=1", .status(503), false),
         ] {
-            _ = try await scene.agent.removeCached(Request<Bytes>("/"))
+            _ = try await fixture.agent.removeCached(Request<Bytes>("/"))
             let result = try await outcome(["Cache-Control": fields], after: 10, second: reply)
             #expect(result == (isUsed ? .staleHit : .network), "\(fields)")
         }
@@ -336,47 +337,48 @@ struct HTTPCachingTests {
     @Test(
         arguments: [(.get, ["Range": "bytes=0-0"], 206), (.get, ["If-None-Match": "\"a\""], 304), (.head, [:], 200)]
             as [(Method, Headers, Int)])
-    func whatIsMadeOfAStaleResponseStandsInForAServersErrorToo(method: Method, asking: Headers, status: Int)
+    func derivedStaleResponseIsUsedOnAServerError(method: Method, asking: Headers, status: Int)
         async throws
     {
         let fields: Headers = ["Cache-Control": "max-age=1, stale-if-error=100", "ETag": "\"a\""]
         let request = Request<Bytes>("/", method: method, headers: asking)
         for failure in [500, 502, 503, 504] {
-            scene.stub.answer("/", method: .get, with: StubReply(headers: fields, body: [.text("1")]), .status(failure))
-            scene.stub.answer("/", method: .head, with: .status(failure))
-            _ = try await scene.agent.send(Request<Bytes>("/"))
-            scene.pass(10)
-            let answer = try await scene.agent.send(request)
+            fixture.stub.register(
+                "/", method: .get, with: StubReply(headers: fields, body: [.text("1")]), .status(failure))
+            fixture.stub.register("/", method: .head, with: .status(failure))
+            _ = try await fixture.agent.send(Request<Bytes>("/"))
+            fixture.pass(10)
+            let answer = try await fixture.agent.send(request)
             #expect(answer.status == status && answer.cache?.reason == .staleIfError)
-            scene.pass(100)
-            #expect(try await scene.agent.send(request).status == failure)
+            fixture.pass(100)
+            #expect(try await fixture.agent.send(request).status == failure)
         }
     }
 
     @Test(
         arguments: [(.get, ["Range": "bytes=0-0"]), (.get, ["If-None-Match": "\"a\""]), (.head, [:])]
             as [(Method, Headers)])
-    func whatIsMadeOfAStaleResponseHasItAskedAbout(method: Method, asking: Headers) async throws {
+    func derivedStaleResponseTriggersRevalidation(method: Method, asking: Headers) async throws {
         let fields: Headers = ["Cache-Control": "max-age=1, stale-while-revalidate=100", "ETag": "\"a\""]
-        scene.stub.answer("/", with: StubReply(headers: fields, body: [.text("1")]), .status(304))
-        _ = try await scene.agent.send(Request<Bytes>("/"))
-        scene.pass(10)
+        fixture.stub.register("/", with: StubReply(headers: fields, body: [.text("1")]), .status(304))
+        _ = try await fixture.agent.send(Request<Bytes>("/"))
+        fixture.pass(10)
         let request = Request<Bytes>("/", method: method, headers: asking)
-        #expect(try await scene.agent.send(request).cache?.outcome == .staleHit)
-        await scene.caching.finish()
-        let asked = try #require(scene.stub.requests.dropFirst().first)
+        #expect(try await fixture.agent.send(request).cache?.outcome == .staleHit)
+        await fixture.caching.finish()
+        let asked = try #require(fixture.stub.requests.dropFirst().first)
         #expect(asked.method == .get && asked.headers["Range"] == nil)
         #expect(asked.headers.values(named: "If-None-Match") == ["\"a\""])
-        #expect(try await scene.agent.send(Request<Bytes>("/")).cache?.outcome == .hit)
+        #expect(try await fixture.agent.send(Request<Bytes>("/")).cache?.outcome == .hit)
     }
 
-    @Test func withoutANetworkAStaleResponseDoesUnlessItForbidsThat() async throws {
+    @Test func offlineRequestUsesAStaleResponseUnlessForbidden() async throws {
         for (control, isUsed) in [("max-age=1", true), ("max-age=1, must-revalidate", false), ("no-cache", false)] {
             _ = try await outcome(["Cache-Control": control, "ETag": "\"a\""])
-            scene.pass(100)
+            fixture.pass(100)
             let stored = Request<Bytes>("/").cached(.server(.cacheOnly))
-            #expect(await ending(of: stored, from: scene.agent) == (isUsed ? .answered : .failed(.notCached)))
-            _ = try await scene.agent.removeCached(Request<Bytes>("/"))
+            #expect(await ending(of: stored, from: fixture.agent) == (isUsed ? .answered : .failed(.notCached)))
+            _ = try await fixture.agent.removeCached(Request<Bytes>("/"))
         }
     }
 }

@@ -19,115 +19,116 @@ struct PendingWriteTests {
                 MemoryCacheStore(), DiskCacheStore(directory: folder.file("store\(number)")),
             ]
             for store in stores {
-                let scene = CacheScene(rules, store: store)
-                scene.stub.answer("*", with: Self.fresh)
+                let fixture = CacheFixture(rules, store: store)
+                fixture.stub.register("*", with: Self.fresh)
                 for index in 0..<50 {
                     let request = Request<String>("/\(index)")
-                    #expect(try await scene.agent.send(request).cache?.outcome == .network)
-                    #expect(try await scene.agent.send(request).cache?.outcome == .hit)
+                    #expect(try await fixture.agent.send(request).cache?.outcome == .network)
+                    #expect(try await fixture.agent.send(request).cache?.outcome == .hit)
                 }
-                #expect(scene.stub.requests.count == 50)
+                #expect(fixture.stub.requests.count == 50)
             }
         }
     }
 
-    @Test func aLookupWaitsForThePendingWriteOfItsKeyAlone() async throws {
+    @Test func lookupWaitsOnlyForPendingWritesOfItsKey() async throws {
         for rules in Self.rules() {
             let store = GatedStore()
-            let scene = CacheScene(rules, store: store)
-            scene.stub.answer("*", with: Self.fresh)
-            _ = try await scene.agent.send(Request<String>("/a"))
+            let fixture = CacheFixture(rules, store: store)
+            fixture.stub.register("*", with: Self.fresh)
+            _ = try await fixture.agent.send(Request<String>("/a"))
             try await store.gate.waitForArrivals(1)
-            let second = Task { try await scene.agent.send(Request<String>("/a")).cache?.outcome }
+            let second = Task { try await fixture.agent.send(Request<String>("/a")).cache?.outcome }
             // A call with another key does not wait.
-            #expect(try await scene.agent.send(Request<String>("/b")).cache?.outcome == .network)
+            #expect(try await fixture.agent.send(Request<String>("/b")).cache?.outcome == .network)
             store.gate.open()
             #expect(try await second.value == .hit)
-            #expect(scene.stub.requests.map(\.path) == ["/a", "/b"])
+            #expect(fixture.stub.requests.map(\.path) == ["/a", "/b"])
         }
     }
 
     @Test func aCancelledCallDoesNotWaitForAWrite() async throws {
         let store = GatedStore()
-        let scene = CacheScene(.http(HTTPCachePolicy()), store: store)
-        scene.stub.answer("*", with: Self.fresh)
-        _ = try await scene.agent.send(Request<String>("/a"))
+        let fixture = CacheFixture(.http(HTTPCachePolicy()), store: store)
+        fixture.stub.register("*", with: Self.fresh)
+        _ = try await fixture.agent.send(Request<String>("/a"))
         try await store.gate.waitForArrivals(1)
-        let task = Task { await ending(of: Request<String>("/a"), from: scene.agent) }
+        let task = Task { await ending(of: Request<String>("/a"), from: fixture.agent) }
         task.cancel()
         #expect(await task.value == .failed(.cancelled))
         store.gate.open()
     }
 
-    @Test func afterAChangeTheNextGetIsNotAnsweredByAWriteThatWasPending() async throws {
+    @Test func pendingWriteDoesNotServeAGetAfterAChange() async throws {
         let store = GatedStore()
-        let scene = CacheScene(.http(HTTPCachePolicy()), store: store)
-        scene.stub.answer("/a", method: .get, with: Self.fresh)
-        scene.stub.answer("/a", method: .put, with: .status(204))
-        _ = try await scene.agent.send(Request<String>("/a"))
+        let fixture = CacheFixture(.http(HTTPCachePolicy()), store: store)
+        fixture.stub.register("/a", method: .get, with: Self.fresh)
+        fixture.stub.register("/a", method: .put, with: .status(204))
+        _ = try await fixture.agent.send(Request<String>("/a"))
         try await store.gate.waitForArrivals(1)
-        _ = try await scene.agent.send(Request<Void>("/a", method: .put, body: .text("y")))
+        _ = try await fixture.agent.send(Request<Void>("/a", method: .put, body: .text("y")))
         store.gate.open()
-        #expect(try await scene.agent.send(Request<String>("/a")).cache?.outcome == .network)
+        #expect(try await fixture.agent.send(Request<String>("/a")).cache?.outcome == .network)
     }
 
-    @Test func aStreamThatWasReadToItsEndIsFound() async throws {
-        let scene = CacheScene(.http(HTTPCachePolicy()), store: MemoryCacheStore())
-        scene.stub.answer("*", with: Self.fresh)
-        _ = try await scene.agent.stream(Request<String>("/a")).collect(upTo: 100)
-        #expect(try await scene.agent.send(Request<String>("/a")).cache?.outcome == .hit)
+    @Test func fullyReadStreamIsFoundInTheCache() async throws {
+        let fixture = CacheFixture(.http(HTTPCachePolicy()), store: MemoryCacheStore())
+        fixture.stub.register("*", with: Self.fresh)
+        _ = try await fixture.agent.stream(Request<String>("/a")).collect(upTo: 100)
+        #expect(try await fixture.agent.send(Request<String>("/a")).cache?.outcome == .hit)
     }
 
-    @Test func aHookThatAsksForWhatIsBeingStoredDoesNotWaitForItself() async throws {
+    @Test func hookThatRequestsTheEntryBeingStoredDoesNotDeadlock() async throws {
         let agents = Collected<Agent>()
-        let asked = Counter()
-        let scene = CacheScene(.http(HTTPCachePolicy()), store: MemoryCacheStore()) { configuration in
-            configuration.transferHooks.willStore = { answer in
-                if asked.increment() == 1 {
-                    _ = try await agents.values[0].send(Request<String>("/a"))
-                }
-                return answer
-            }
+        let requestCount = Counter()
+        let fixture = CacheFixture(.http(HTTPCachePolicy()), store: MemoryCacheStore()) { configuration in
+            configuration.interceptors.append(
+                TransferHooks(willStore: { answer in
+                    if requestCount.increment() == 1 {
+                        _ = try await agents.values[0].send(Request<String>("/a"))
+                    }
+                    return answer
+                }))
         }
-        agents.append(scene.agent)
+        agents.append(fixture.agent)
         defer { agents.removeAll() }  // Breaks the cycle: the agent's hook holds the agent.
-        scene.stub.answer("*", with: Self.fresh)
-        _ = try await scene.agent.send(Request<String>("/a"))
-        #expect(try await scene.agent.send(Request<String>("/a")).value == "x")
-        await scene.caching.finish()
+        fixture.stub.register("*", with: Self.fresh)
+        _ = try await fixture.agent.send(Request<String>("/a"))
+        #expect(try await fixture.agent.send(Request<String>("/a")).value == "x")
+        await fixture.caching.finish()
     }
 
-    @Test func theReportSaysWhetherTheStoreTookTheAnswer() async throws {
+    @Test func reportStatesWhetherTheResponseWasStored() async throws {
         for isBehind in [false, true] {
             var policy = HTTPCachePolicy()
             policy.writesAsynchronously = isBehind
             let store = GatedStore(isBroken: true)
             store.gate.open()
-            let scene = CacheScene(.http(policy), store: store)
-            scene.stub.answer("*", with: Self.fresh)
-            let first = try await scene.agent.send(Request<String>("/a"))
+            let fixture = CacheFixture(.http(policy), store: store)
+            fixture.stub.register("*", with: Self.fresh)
+            let first = try await fixture.agent.send(Request<String>("/a"))
             #expect(first.cache?.isStorable == isBehind)
-            await scene.caching.finish()
-            #expect(try await scene.agent.send(Request<String>("/b")).cache?.isStorable == false)
+            await fixture.caching.finish()
+            #expect(try await fixture.agent.send(Request<String>("/b")).cache?.isStorable == false)
         }
     }
 
-    @Test func aFolderThatWasRemovedIsMadeAgain() async throws {
+    @Test func removedDirectoryIsCreatedAgain() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store")
-        let scene = CacheScene(.http(HTTPCachePolicy()), store: DiskCacheStore(directory: path))
-        scene.stub.answer("*", with: Self.fresh)
+        let fixture = CacheFixture(.http(HTTPCachePolicy()), store: DiskCacheStore(directory: path))
+        fixture.stub.register("*", with: Self.fresh)
         for isMadeByAnother in [false, true] {
-            _ = try await scene.agent.send(Request<String>("/a"))
-            #expect(try await scene.agent.send(Request<String>("/a")).cache?.isHit == true)
-            await scene.caching.finish()
+            _ = try await fixture.agent.send(Request<String>("/a"))
+            #expect(try await fixture.agent.send(Request<String>("/a")).cache?.isHit == true)
+            await fixture.caching.finish()
             try FileManager.default.removeItem(atPath: path)
             if isMadeByAnother {
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             }
-            let response = try await scene.agent.send(Request<String>("/a"))
+            let response = try await fixture.agent.send(Request<String>("/a"))
             #expect(response.cache?.outcome == .network && response.cache?.isStorable == true)
-            #expect(try await scene.agent.send(Request<String>("/a")).cache?.isHit == true)
+            #expect(try await fixture.agent.send(Request<String>("/a")).cache?.isHit == true)
         }
     }
 }
@@ -135,7 +136,7 @@ struct PendingWriteTests {
 /// A store in memory whose writes wait at a gate, and may fail.
 private final class GatedStore: CacheStore {
     let gate = StubGate()
-    private let kept = MemoryCacheStore()
+    private let inner = MemoryCacheStore()
     private let isBroken: Bool
 
     init(isBroken: Bool = false) {
@@ -143,22 +144,22 @@ private final class GatedStore: CacheStore {
     }
 
     func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) {
-        // The gate does not hold the cache's own secret.
+        // Entries without a host hold the cache's own secret. They do not wait at the gate.
         if entry.host.isEmpty {
-            return try await kept.put(entry, for: key)
+            return try await inner.put(entry, for: key)
         }
         try await gate.pass()
         if isBroken {
             throw NetError(.file, "the disk is gone")
         }
-        try await kept.put(entry, for: key)
+        try await inner.put(entry, for: key)
     }
 
-    func entry(for key: CacheKey) async throws(NetError) -> CacheEntry? { try await kept.entry(for: key) }
-    func remove(_ key: CacheKey) async throws(NetError) -> Bool { try await kept.remove(key) }
-    func removeAll(tagged tag: String) async throws(NetError) -> Int { try await kept.removeAll(tagged: tag) }
-    func removeAll(from host: String) async throws(NetError) -> Int { try await kept.removeAll(from: host) }
-    func removeAll() async throws(NetError) -> Int { try await kept.removeAll() }
-    func list() async throws(NetError) -> [CacheListing] { try await kept.list() }
-    func usage() async throws(NetError) -> CacheUsage { try await kept.usage() }
+    func entry(for key: CacheKey) async throws(NetError) -> CacheEntry? { try await inner.entry(for: key) }
+    func remove(_ key: CacheKey) async throws(NetError) -> Bool { try await inner.remove(key) }
+    func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {
+        try await inner.removeAll(selection)
+    }
+    func list() async throws(NetError) -> [CacheListing] { try await inner.list() }
+    func usage() async throws(NetError) -> CacheUsage { try await inner.usage() }
 }

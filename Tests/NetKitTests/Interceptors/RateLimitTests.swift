@@ -20,13 +20,13 @@ struct RateLimitTests {
         }
     }
 
-    @Test func aFullBucketGoesAtOnceAndThenOneAtEachInterval() async throws {
+    @Test func fullBucketSendsABurstAndThenOnePerInterval() async throws {
         let agent = agent(RateLimit(2, per: .seconds(1), time: time.source))
         try await send(5, agent)
         #expect(time.waits == Array(repeating: .milliseconds(500), count: 3))
     }
 
-    @Test func aHostCostsTheSameHoweverManyThereAre() throws {
+    @Test func costPerHostIsIndependentOfTheNumberOfHosts() throws {
         let limit = RateLimit(1, per: .seconds(3_600), time: time.source)
         for number in 0..<40_000 {
             #expect(try limit.take(from: "http://h\(number)").wait == .zero)
@@ -40,7 +40,7 @@ struct RateLimitTests {
         #expect(limit.bucketCount == 40_001)
     }
 
-    @Test func aBucketFillsWhileNobodyAsks() async throws {
+    @Test func idleBucketRefills() async throws {
         let agent = agent(RateLimit(2, per: .seconds(1), time: time.source))
         try await send(2, agent)
         time.advance(by: .seconds(100))
@@ -50,13 +50,13 @@ struct RateLimitTests {
         #expect(time.waits == [.milliseconds(500)])
     }
 
-    @Test func aBurstOfOneSpreadsEvenly() async throws {
+    @Test func burstOfOneSpacesRequestsEvenly() async throws {
         let agent = agent(RateLimit(60, per: .seconds(60), burst: 1, time: time.source))
         try await send(4, agent)
         #expect(time.waits == Array(repeating: .seconds(1), count: 3))
     }
 
-    @Test func eachHostHasABucketOfItsOwn() async throws {
+    @Test func eachHostHasItsOwnBucket() async throws {
         let agent = agent(RateLimit(1, per: .seconds(1), time: time.source))
         for url in ["http://a/1", "http://b/", "https://a/", "http://a:8080/"] {
             try await send(1, agent, to: url)
@@ -66,7 +66,7 @@ struct RateLimitTests {
         #expect(time.waits == [.seconds(1)])
     }
 
-    @Test func oneBucketMayServeAllOrThoseOfAName() async throws {
+    @Test func bucketsCanBeSharedByAllRequestsOrByKey() async throws {
         try await send(1, agent(RateLimit(1, per: .seconds(1), scope: .all, time: time.source)))
         let all = agent(RateLimit(1, per: .seconds(1), scope: .all, time: time.source))
         try await send(1, all, to: "http://a/")
@@ -79,7 +79,7 @@ struct RateLimitTests {
         #expect(time.waits == [.seconds(1), .seconds(1)])
     }
 
-    @Test func whoWouldWaitTooLongFailsAtOnceAndTakesNothing() async throws {
+    @Test func requestThatWouldWaitTooLongFailsImmediatelyAndTakesNoToken() async throws {
         let agent = agent(RateLimit(1, per: .seconds(10), maxWait: .seconds(10), time: time.source))
         let gate = StubGate()
         try await send(1, agent)
@@ -94,7 +94,7 @@ struct RateLimitTests {
         #expect(time.waits == [.seconds(10)])
     }
 
-    @Test func cancellingEndsTheWaitAndGivesTheTurnBack() async throws {
+    @Test func cancellingEndsTheWaitAndReturnsTheToken() async throws {
         let agent = agent(RateLimit(1, per: .seconds(10), time: time.source))
         let gate = StubGate()
         try await send(1, agent)
@@ -108,7 +108,7 @@ struct RateLimitTests {
         #expect(time.waits == [.seconds(10), .seconds(10)])
     }
 
-    @Test func manyAtOnceGetTurnsOfTheirOwn() async throws {
+    @Test func concurrentRequestsReceiveDistinctSendTimes() async throws {
         let agent = agent(RateLimit(1, per: .seconds(1), time: time.source))
         let gate = StubGate()
         time.hold(by: gate)
@@ -122,7 +122,7 @@ struct RateLimitTests {
         #expect(time.waits.sorted() == (1..<100).map { .seconds($0) })
     }
 
-    @Test func turnsThatAreGivenBackAreNobodysTwice() async throws {
+    @Test func returnedTokensAreReusedOnce() async throws {
         let agent = agent(RateLimit(1, per: .seconds(1), time: time.source))
         let gate = StubGate()
         try await send(1, agent)
@@ -136,7 +136,7 @@ struct RateLimitTests {
             return tasks
         }
         let first = try await begin(1...10)
-        // The first ones and the last one are cancelled.
+        // Cancels the first five and the last one.
         for task in first.prefix(5) + first.suffix(1) {
             task.cancel()
             #expect(await task.value == .failed(.cancelled))

@@ -8,7 +8,7 @@ struct RetryAfterTests {
     @Test(arguments: [
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     ])
-    func theThreeFormsOfADateAreRead(text: String) {
+    func threeDateFormsAreParsed(text: String) {
         #expect(HTTPDate.epochSeconds(of: text) == 784_111_777)
     }
 
@@ -19,7 +19,7 @@ struct RetryAfterTests {
             ("Fri, 31 Dec 1999 23:59:60 GMT", 946_684_800), ("Tue, 19 Jan 2038 03:14:08 GMT", 2_147_483_648),
             ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799), ("Monday, 01-Jan-69 00:00:00 GMT", 3_124_224_000),
         ] as [(String, Int64)])
-    func datesAreCountedAsTheCalendarDoes(text: String, seconds: Int64) {
+    func datesMatchTheCalendar(text: String, seconds: Int64) {
         #expect(HTTPDate.epochSeconds(of: text) == seconds)
     }
 
@@ -32,31 +32,31 @@ struct RetryAfterTests {
         "Sunday, 06-Nov-1994 08:49:37 GMT", "Sunday, 06-Nov 08:49:37 GMT", "Sun Nov 6 08:49:37 94",
         "Sun, 06 Nov 0000 08:49:37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 -8:49:37 GMT",
     ])
-    func whatIsNoDateIsNone(text: String) {
+    func malformedDateIsIgnored(text: String) {
         #expect(HTTPDate.epochSeconds(of: text) == nil)
     }
 
     private static let field = "Sun, 06 Nov 1994 08:49:37 GMT"
 
-    @Test func aDateThatIsOverSaysNothing() {
+    @Test func pastDateIsIgnored() {
         let headers: Headers = ["Retry-After": Self.field]
         #expect(RetryAfter.wait(headers, epochSeconds: Double(Self.example) + 5) == nil)
         #expect(RetryAfter.wait(headers, epochSeconds: Double(Self.example)) == nil)
     }
 
-    @Test func aDateIsWaitedForToTheMillisecond() {
+    @Test func retryWaitsUntilTheDateToTheMillisecond() {
         let wait = RetryAfter.wait(["Retry-After": Self.field], epochSeconds: Double(Self.example) - 1.5)
         #expect(wait == .milliseconds(1500))
     }
 
     @Test(arguments: [Double.nan, -.infinity, -1e300])
-    func aDateIsNotWaitedForByAClockThatTellsNoTime(epochSeconds: Double) throws {
+    func clockWithoutWallTimeIgnoresRetryAfterDates(epochSeconds: Double) throws {
         let wait = try #require(RetryAfter.wait(["Retry-After": Self.field], epochSeconds: epochSeconds))
         #expect(wait > .seconds(60))
     }
 
     @Test(arguments: [-3600.0, -3, 0, 3600, 1e9])
-    func aDateIsComparedWithTheResponsesOwn(skew: Double) {
+    func retryAfterDateIsRelativeToTheResponseDate(skew: Double) {
         let now = Double(Self.example) + skew
         for (sent, wait) in [
             ("Sun, 06 Nov 1994 08:49:35 GMT", Duration.seconds(2)), ("Sunday, 06-Nov-94 08:48:37 GMT", .seconds(60)),
@@ -69,7 +69,7 @@ struct RetryAfterTests {
         #expect(RetryAfter.wait(["Date": Self.field, "Retry-After": "7"], epochSeconds: now) == .seconds(7))
     }
 
-    @Test func aDateThatCannotBeReadLeavesTheLocalClock() {
+    @Test func unreadableResponseDateFallsBackToTheLocalClock() {
         let headers: Headers = ["Date": "yesterday", "Retry-After": Self.field]
         #expect(RetryAfter.wait(headers, epochSeconds: Double(Self.example) - 4) == .seconds(4))
         #expect(RetryAfter.wait(["Date": Self.field], epochSeconds: 0) == nil)

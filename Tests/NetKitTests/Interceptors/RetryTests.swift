@@ -16,21 +16,21 @@ struct RetryTests {
     }
 
     @Test(arguments: [408, 429, 500, 502, 503, 504])
-    func aPassingStatusIsTriedAgain(status: Int) async throws {
-        stub.answer("/", with: .status(status), .text("x"))
+    func transientStatusIsRetried(status: Int) async throws {
+        stub.register("/", with: .status(status), .text("x"))
         #expect(try await agent().send(Request<String>("/")).value == "x")
         #expect(time.waits == [.milliseconds(200)])
     }
 
     @Test(arguments: [200, 304, 400, 401, 404, 409, 501, 505])
-    func anyOtherStatusIsTheReply(status: Int) async throws {
-        stub.answer("/", with: .status(status), .text("x"))
+    func otherStatusIsReturned(status: Int) async throws {
+        stub.register("/", with: .status(status), .text("x"))
         #expect(try await agent().send(Request<Bytes>("/")).status == status)
         #expect(stub.requests.count == 1)
     }
 
-    @Test func theWaitsDoubleUpToTheirLimitAndTheLastReplyIsTheCalls() async throws {
-        stub.answer("/", with: .status(503))
+    @Test func backoffDoublesUpToItsLimitAndTheLastResponseIsReturned() async throws {
+        stub.register("/", with: .status(503))
         let agent = agent { retry in
             retry.maxRetries = 6
             retry.baseDelay = .seconds(1)
@@ -41,8 +41,8 @@ struct RetryTests {
         #expect(stub.requests.count == 7)
     }
 
-    @Test func onceItsTimeIsOverTheLastReplyIsTheCalls() async throws {
-        stub.answer("/", with: .status(503))
+    @Test func lastResponseIsReturnedWhenTheRetryTimeIsExceeded() async throws {
+        stub.register("/", with: .status(503))
         let agent = agent { retry in
             retry.maxRetries = 9
             retry.baseDelay = .seconds(1)
@@ -55,14 +55,14 @@ struct RetryTests {
     }
 
     @Test(arguments: [("5", 1), ("6", 0)])
-    func whatAServerAsksForIsWaitedForWithinItsTimeOnly(seconds: String, count: Int) async throws {
-        stub.answer("/", with: StubReply(status: 503, headers: ["Retry-After": seconds]))
+    func retryAfterIsRespectedOnlyWithinTheRetryTime(seconds: String, count: Int) async throws {
+        stub.register("/", with: StubReply(status: 503, headers: ["Retry-After": seconds]))
         _ = try await agent { $0.maxElapsed = .seconds(5) }.send(Request<Bytes>("/"))
         #expect(time.waits.count == count)
     }
 
-    @Test func theWaitIsARandomPartOfItsTime() async throws {
-        stub.answer("/", with: .status(503))
+    @Test func backoffHasJitter() async throws {
+        stub.register("/", with: .status(503))
         let parts = Collected<Double>()
         _ = try await agent { retry in
             retry.baseDelay = .seconds(1)
@@ -74,8 +74,8 @@ struct RetryTests {
         #expect(time.waits == [.zero, .seconds(1), .seconds(1)])
     }
 
-    @Test func withoutJitterTheWaitIsTheWholeTime() async throws {
-        stub.answer("/", with: .status(503))
+    @Test func backoffWithoutJitterIsExact() async throws {
+        stub.register("/", with: .status(503))
         _ = try await agent { retry in
             retry.random = { 0 }
             retry.hasJitter = false
@@ -84,48 +84,48 @@ struct RetryTests {
     }
 
     @Test(arguments: ["7", " 7 ", "Sun, 06 Nov 1994 08:49:44 GMT"])
-    func theServerSaysHowLongToWait(field: String) async throws {
-        stub.answer("/", with: StubReply(status: 429, headers: ["Retry-After": field]), .text("x"))
+    func retryAfterSetsTheWait(field: String) async throws {
+        stub.register("/", with: StubReply(status: 429, headers: ["Retry-After": field]), .text("x"))
         #expect(try await agent().send(Request<String>("/")).value == "x")
         #expect(time.waits == [.seconds(7)])
     }
 
     @Test(arguments: [("08:49:37", 7000), ("08:49:44", 200), ("08:50:00", 200)])
-    func aDateIsMeasuredByTheServersClockAndOneThatIsOverBacksOff(sent: String, milliseconds: Int) async throws {
+    func retryAfterDateUsesTheServersClockAndAPastDateBacksOff(sent: String, milliseconds: Int) async throws {
         let fields: Headers = [
             "Date": "Mon, 07 Nov 1994 \(sent) GMT", "Retry-After": "Mon, 07 Nov 1994 08:49:44 GMT",
         ]
-        stub.answer("/", with: StubReply(status: 503, headers: fields), .text("x"))
+        stub.register("/", with: StubReply(status: 503, headers: fields), .text("x"))
         #expect(try await agent().send(Request<String>("/")).value == "x")
         #expect(time.waits == [.milliseconds(milliseconds)])
     }
 
     @Test(arguments: ["-1", "1.5", "soon", "", "Sun, 06 Nov 1994 08:49:44"])
-    func aRetryAfterThatSaysNothingIsIgnored(field: String) async throws {
-        stub.answer("/", with: StubReply(status: 429, headers: ["Retry-After": field]), .text("x"))
+    func malformedRetryAfterIsIgnored(field: String) async throws {
+        stub.register("/", with: StubReply(status: 429, headers: ["Retry-After": field]), .text("x"))
         #expect(try await agent().send(Request<String>("/")).value == "x")
         #expect(time.waits == [.milliseconds(200)])
     }
 
     @Test(arguments: ["61", "99999999999999999999999999", "Mon, 07 Nov 1994 08:49:44 GMT"])
-    func aRetryAfterTooFarAheadIsNotWaitedFor(field: String) async throws {
-        stub.answer("/", with: StubReply(status: 503, headers: ["Retry-After": field]), .text("x"))
+    func excessiveRetryAfterIsNotWaitedFor(field: String) async throws {
+        stub.register("/", with: StubReply(status: 503, headers: ["Retry-After": field]), .text("x"))
         #expect(try await agent().send(Request<Bytes>("/")).status == 503)
         #expect(time.waits == [])
     }
 
     @Test(arguments: ["POST", "PATCH", "get", "OTHER"])
-    func aMethodThatMayNotBeRepeatedIsSentOnce(method: String) async throws {
-        stub.answer("/", with: .status(503), .text("x"))
+    func nonIdempotentMethodIsSentOnce(method: String) async throws {
+        stub.register("/", with: .status(503), .text("x"))
         let request = Request<Bytes>("/", method: Method(rawValue: method))
         #expect(try await agent().send(request).status == 503)
-        stub.answer("/", with: .failure(.idleTimedOut), .text("x"))
+        stub.register("/", with: .failure(.idleTimedOut), .text("x"))
         #expect(await ending(of: request, from: agent()) == .failed(.idleTimedOut))
         #expect(stub.requests.count == 2)
     }
 
-    @Test func anIdempotencyKeyOrThePolicyLetsAnyMethodBeRepeated() async throws {
-        stub.answer("/", with: .status(503), .text("x"), .status(503), .text("y"))
+    @Test func idempotencyKeyOrPolicyAllowsRetryingAnyMethod() async throws {
+        stub.register("/", with: .status(503), .text("x"), .status(503), .text("y"))
         var request = Request<String>("/", method: .post)
         #expect(try await agent { $0.retriesAnyMethod = true }.send(request).value == "x")
         request.headers["Idempotency-Key"] = "1"
@@ -133,34 +133,63 @@ struct RetryTests {
     }
 
     @Test(arguments: [NetError.Code.refused, .resolve, .connect, .connectTimedOut, .slotTimedOut])
-    func whatNeverReachedTheServerIsSentAgainWhateverItsMethod(code: NetError.Code) async throws {
-        stub.answer("/", with: .failure(code), .text("x"))
+    func requestThatNeverReachedTheServerIsRetriedWithAnyMethod(code: NetError.Code) async throws {
+        stub.register("/", with: .failure(code), .text("x"))
         #expect(try await agent().send(Request<String>("/", method: .post)).value == "x")
     }
 
     @Test(arguments: [NetError.Code.emptyReply, .reset, .send, .receive])
-    func onlyAnOldConnectionThatClosedLetsAPostBeSentAgain(code: NetError.Code) async throws {
+    func postIsResentOnlyAfterAReusedConnectionClosed(code: NetError.Code) async throws {
         var hop = HopMetrics()
         let fresh = StubReply.failure(NetError(code, "closed", metrics: Metrics([hop])))
         hop.isReused = true
         let old = StubReply.failure(NetError(code, "closed", metrics: Metrics([hop])))
-        stub.answer("/", with: old, fresh, .text("x"))
+        stub.register("/", with: old, fresh, .text("x"))
         #expect(await ending(of: Request<Bytes>("/", method: .post), from: agent()) == .failed(code))
         #expect(stub.requests.count == 2)
-        stub.answer("/", with: fresh, .text("x"))
+        stub.register("/", with: fresh, .text("x"))
         #expect(try await agent().send(Request<String>("/", method: .put)).value == "x")
     }
 
-    @Test func afterARedirectAnUnansweredPostIsNotSentAgain() async throws {
-        stub.answer("/", with: .redirect(to: "/there", status: 307))
-        stub.answer("/there", with: .failure(.emptyReply), .text("x"))
+    @Test func unansweredPostAfterARedirectIsNotResent() async throws {
+        stub.register("/", with: .redirect(to: "/there", status: 307))
+        stub.register("/there", with: .failure(.emptyReply), .text("x"))
         let request = Request<Bytes>("/", method: .post)
         #expect(await ending(of: request, from: agent()) == .failed(.emptyReply))
         #expect(stub.requests.count == 2)
     }
 
-    @Test func aBodyThatCanBeReadOnceIsNeverSentAgain() async throws {
-        stub.answer("/", with: .failure(.emptyReply), .text("x"))
+    @Test(arguments: [(407, 1), (502, 2)])
+    func proxyThatRefusedCredentialsIsNotAskedAgain(status: Int, count: Int) async throws {
+        let refusal = NetError(.proxy, "the proxy refused the tunnel", response: Response(status: status))
+        stub.register("/", with: .failure(refusal), .text("x"))
+        _ = await ending(of: Request<Bytes>("/"), from: agent())
+        #expect(stub.requests.count == count)
+    }
+
+    @Test func everyStatusCanBeRetried() async throws {
+        stub.register("/", with: .status(599), .status(418), .text("x"))
+        #expect(try await agent { $0.statuses = Set(400...599) }.send(Request<String>("/")).value == "x")
+        #expect(time.waits == [200, 400].map { .milliseconds($0) })
+    }
+
+    @Test(arguments: [
+        (Duration.microseconds(300), 1), (.microseconds(1500), 2), (.zero, 0), (.seconds(Int64.max), 20_000),
+    ])
+    func delayIsInWholeMillisecondsAndLimited(baseDelay: Duration, milliseconds: Int) async throws {
+        stub.register("/", with: .status(503), .text("x"))
+        #expect(try await agent { $0.baseDelay = baseDelay }.send(Request<String>("/")).value == "x")
+        #expect(time.waits == [.milliseconds(milliseconds)])
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func retryTimeOfZeroAllowsNoRetry(maxElapsed: Duration) async throws {
+        stub.register("/", with: .status(503), .text("x"))
+        #expect(try await agent { $0.maxElapsed = maxElapsed }.send(Request<Bytes>("/")).status == 503)
+    }
+
+    @Test func oneShotBodyIsNeverResent() async throws {
+        stub.register("/", with: .failure(.emptyReply), .text("x"))
         let pieces = Pieces([Bytes([1])])
         let request = Request<Bytes>("/", method: .put, body: .once(pieces))
         let agent = agent { retry in
@@ -172,43 +201,43 @@ struct RetryTests {
         #expect(time.waits == [])
     }
 
-    @Test func aBodyThatCanBeReadAgainIsSentWhole() async throws {
-        stub.answer("/", with: .status(503), .text("x"))
+    @Test func replayableBodyIsResentWhole() async throws {
+        stub.register("/", with: .status(503), .text("x"))
         let request = Request<String>("/", method: .put, body: .stream { Pieces([Bytes([1]), Bytes([2])]) })
         #expect(try await agent().send(request).value == "x")
         #expect(stub.requests.map(\.body) == [[1, 2], [1, 2]])
     }
 
     @Test(arguments: [NetError.Code.badURL, .cancelled, .bodySource, .tooLarge, .badCoding, .tlsExpired])
-    func whatTryingAgainWouldNotHelpIsNotTriedAgain(code: NetError.Code) async throws {
-        stub.answer("/", with: .failure(code), .text("x"))
+    func permanentErrorsAreNotRetried(code: NetError.Code) async throws {
+        stub.register("/", with: .failure(code), .text("x"))
         #expect(await ending(of: Request<Bytes>("/"), from: agent()) == .failed(code))
         #expect(stub.requests.count == 1)
     }
 
-    @Test func anyErrorIsTriedAgainIfAskedButForThoseOfOurOwn() async throws {
+    @Test func policyCanRetryAnyErrorExceptLocalOnes() async throws {
         let agent = agent { $0.retriesAnyError = true }
-        stub.answer("/", with: .failure(.tlsExpired), .failure(.badCoding), .text("x"))
+        stub.register("/", with: .failure(.tlsExpired), .failure(.badCoding), .text("x"))
         #expect(try await agent.send(Request<String>("/")).value == "x")
-        stub.answer("/", with: .failure(.usage), .text("x"))
+        stub.register("/", with: .failure(.usage), .text("x"))
         #expect(await ending(of: Request<Bytes>("/"), from: agent) == .failed(.usage))
     }
 
-    @Test func anEmptyBudgetLetsFailuresThrough() async throws {
-        stub.answer("/", with: .status(503))
+    @Test func exhaustedBudgetReturnsFailures() async throws {
+        stub.register("/", with: .status(503))
         let budget = RetryBudget(perCall: 0.5, reserve: 4)
         let agent = agent { $0.budget = budget }
         for _ in 0..<10 {
             _ = try await agent.send(Request<Bytes>("/"))
         }
-        // The budget starts full, with four retries, so the first call adds nothing. Each further call adds half a
-        // retry.
+        // The budget starts full, with four retries, so the first call adds nothing. The nine others add half a retry
+        // each, which makes four more.
         #expect(stub.requests.count == 10 + 4 + 4)
         #expect(budget.remaining == 0)
     }
 
-    @Test func aStreamIsTriedAgainUntilItsHeadIsThere() async throws {
-        stub.answer("/", with: .status(503), StubReply(body: [.text("a"), .fail(NetError(.reset, "gone"))]))
+    @Test func streamIsRetriedUntilItsHeadArrives() async throws {
+        stub.register("/", with: .status(503), StubReply(body: [.text("a"), .fail(NetError(.reset, "gone"))]))
         var request = Request<Bytes>("/")
         let ends = Counter()
         request.progress = { progress in
@@ -224,15 +253,17 @@ struct RetryTests {
         #expect(ends.value == 1)
     }
 
-    @Test func aSaveIsTriedAgain() async throws {
+    @Test func saveIsRetried() async throws {
         let folder = try TemporaryFolder()
-        stub.answer("/", with: .status(503), .text("x"))
-        #expect(try await agent().save(Request<Bytes>("/"), to: folder.file("f")).value.byteCount == 1)
+        stub.register("/", with: .status(503), .text("x"))
+        #expect(
+            try await agent().download(Request<Bytes>("/"), to: folder.file("f"), options: .init(isResumable: false))
+                .value.byteCount == 1)
         #expect(folder.contents(of: "f") == Array("x".utf8))
     }
 
     @Test func cancellingEndsTheWait() async throws {
-        stub.answer("/", with: .status(503), .text("x"))
+        stub.register("/", with: .status(503), .text("x"))
         let gate = StubGate()
         time.hold(by: gate)
         let agent = agent()
@@ -256,7 +287,7 @@ struct RetryTests {
     }
 
     @Test(arguments: [Reply.Ending.close, .reset])
-    func aPostThatCameWholeOverAFreshConnectionIsSentOnce(ending how: Reply.Ending) async throws {
+    func postReceivedWholeOverANewConnectionIsSentOnce(ending how: Reply.Ending) async throws {
         let server = try LoopbackServer()
         server.script("/", [Reply(cutAfter: 0, ending: how), .text("x")])
         var configuration = Agent.Configuration()

@@ -5,7 +5,7 @@ import Testing
 struct TracingTests {
     private static let example = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-    @Test func aFieldIsReadAndWrittenAsItWas() throws {
+    @Test func traceparentRoundTrips() throws {
         let parent = try #require(TraceParent(Self.example))
         #expect(parent.traceID == "0af7651916cd43dd8448eb211c80319c")
         #expect(parent.spanID == "b7ad6b7169203331")
@@ -27,11 +27,12 @@ struct TracingTests {
         "0-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1",
     ])
-    func whatIsNoFieldIsNone(field: String) {
+    func malformedTraceparentIsRejected(field: String) {
         #expect(TraceParent(field) == nil)
     }
 
-    private func asked(_ tracing: Tracing, _ headers: Headers = [:], tries: Int = 1) async throws -> [Headers] {
+    private func receivedHeaders(_ tracing: Tracing, _ headers: Headers = [:], tries: Int = 1) async throws -> [Headers]
+    {
         let stub = StubTransport { _ in .status(503) }
         var retry = Retry(maxRetries: tries - 1, time: StubTime().source)
         retry.budget = nil
@@ -41,24 +42,24 @@ struct TracingTests {
         return stub.requests.map(\.headers)
     }
 
-    @Test func eachTryIsASpanOfItsOwnBelowTheOneUnderWay() async throws {
+    @Test func eachAttemptIsAChildSpanOfTheCurrentSpan() async throws {
         let parent = try #require(TraceParent(Self.example))
-        let spans = try await asked(Tracing { parent }, tries: 3).map { TraceParent($0["traceparent"] ?? "") }
+        let spans = try await receivedHeaders(Tracing { parent }, tries: 3).map { TraceParent($0["traceparent"] ?? "") }
         #expect(spans.map { $0?.traceID } == Array(repeating: parent.traceID, count: 3))
         #expect(Set(spans.map { $0?.spanID } + [parent.spanID]).count == 4)
     }
 
-    @Test func withoutOneUnderWayATraceBegins() async throws {
-        let first = try await asked(Tracing())[0]["traceparent"].flatMap(TraceParent.init)
-        let second = try await asked(Tracing(isSampled: false))[0]["traceparent"].flatMap(TraceParent.init)
+    @Test func newTraceStartsWithoutACurrentSpan() async throws {
+        let first = try await receivedHeaders(Tracing())[0]["traceparent"].flatMap(TraceParent.init)
+        let second = try await receivedHeaders(Tracing(isSampled: false))[0]["traceparent"].flatMap(TraceParent.init)
         #expect(first?.isSampled == true && second?.isSampled == false)
         #expect(first?.traceID != second?.traceID)
     }
 
-    @Test func aRequestsOwnFieldStaysAndABrokenOneIsReplaced() async throws {
-        let own = try await asked(Tracing(), ["traceparent": Self.example, "tracestate": "a=1"])[0]
+    @Test func validTraceparentOfTheRequestIsPreservedAndAMalformedOneReplaced() async throws {
+        let own = try await receivedHeaders(Tracing(), ["traceparent": Self.example, "tracestate": "a=1"])[0]
         #expect(own["traceparent"] == Self.example && own["tracestate"] == "a=1")
-        let broken = try await asked(Tracing(), ["traceparent": "00-broken", "tracestate": "a=1"])[0]
+        let broken = try await receivedHeaders(Tracing(), ["traceparent": "00-broken", "tracestate": "a=1"])[0]
         #expect(broken["traceparent"].flatMap(TraceParent.init) != nil)
         #expect(broken["tracestate"] == nil)
         #expect(broken.values(named: "traceparent").count == 1)

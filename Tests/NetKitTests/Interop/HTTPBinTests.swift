@@ -1,17 +1,20 @@
 import NetKit
+import NetKitCompat
 import Testing
 
 /// An agent's features against a third-party server. Tests/Interop has the other tests.
 @Suite(
     .enabled(
-        if: OtherServer.isInstalled(OtherServer.python), "build/venv is missing; script/bootstrap --tests makes it"))
+        if: ExternalServer.isInstalled(ExternalServer.python),
+        "build/venv is missing; script/bootstrap --tests makes it"))
 struct HTTPBinTests {
-    private let server: OtherServer
+    private let server: ExternalServer
 
     init() async throws {
-        server = try await OtherServer.start(inherits: true) { _ in
+        server = try await ExternalServer.start(inherits: true) { _ in
             [
-                OtherServer.python, "-m", "gunicorn", "--bind", "fd://3", "--worker-class", "gthread", "--threads", "8",
+                ExternalServer.python, "-m", "gunicorn", "--bind", "fd://3", "--worker-class", "gthread", "--threads",
+                "8",
                 "--no-control-socket", "httpbin:app",
             ]
         }
@@ -43,17 +46,18 @@ struct HTTPBinTests {
         await agent.shutdown()
     }
 
-    @Test func aChallengeHandlerIsAskedOnceAndItsAnswerShown() async throws {
+    @Test func challengeHandlerIsCalledOnceAndItsCredentialsAreSent() async throws {
         var configuration = Agent.Configuration(baseURL: server.url("/"))
-        configuration.challengeHandler = { challenge in
-            challenge.previousFailureCount == 0 ? .use(.basic(user: "me", password: "pw")) : .cancel
-        }
+        configuration.interceptors.append(
+            TransferHooks(challenge: { challenge in
+                challenge.previousFailureCount == 0 ? .use(.basic(user: "me", password: "pw")) : .cancel
+            }))
         let agent = Agent(configuration)
         #expect(try await agent.send(Request<String>("basic-auth/me/pw")).status == 200)
         await agent.shutdown()
     }
 
-    @Test func aBodyOfPiecesIsSentAndALongAnswerReadByLines() async throws {
+    @Test func chunkedBodyIsSentAndALongResponseIsReadByLines() async throws {
         let agent = Agent(.init(baseURL: server.url("/")))
         let body = Body.stream(contentType: "text/plain") {
             AsyncStream<[UInt8]> { pieces in
@@ -75,9 +79,9 @@ struct HTTPBinTests {
         await agent.shutdown()
     }
 
-    @Test(.enabled(if: OtherServer.isInstalled("microsocks"), "microsocks is missing"))
-    func aProxyIsAskedWithItsOwnCredentials() async throws {
-        let proxy = try await OtherServer.start {
+    @Test(.enabled(if: ExternalServer.isInstalled("microsocks"), "microsocks is missing"))
+    func proxyReceivesItsOwnCredentials() async throws {
+        let proxy = try await ExternalServer.start {
             ["microsocks", "-i", "127.0.0.1", "-p", "\($0)", "-u", "me", "-P", "pw"]
         }
         let agent = Agent(.init(baseURL: server.url("/")))

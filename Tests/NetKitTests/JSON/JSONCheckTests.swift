@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 struct JSONCheckTests {
-    @Test func aFaultIsToldAtOnceAndEverAfter() throws {
+    @Test func syntaxErrorIsReportedImmediatelyAndStays() throws {
         let check = try JSONCheck()
         try check.feed(Bytes(Array("{\"a\": ".utf8)))
         #expect(check.faults.isEmpty)
@@ -17,7 +17,7 @@ struct JSONCheckTests {
         #expect(check.faults.count == 1)
     }
 
-    @Test func aBlankTextPassesOnlyWhereItMay() throws {
+    @Test func blankTextIsAcceptedOnlyIfAllowed() throws {
         for text in ["", " \n\r\t"] {
             var expectation = JSONExpectation(["a": .any])
             let strict = try JSONCheck(expectation)
@@ -30,7 +30,7 @@ struct JSONCheckTests {
         }
     }
 
-    @Test func rulesOutOfRangeAreRefused() throws {
+    @Test func outOfRangeRulesAreRejected() throws {
         var expectation = JSONExpectation()
         expectation.rules.maxDepth = 1_000_001
         #expect(throws: NetError.self) { try JSONCheck(expectation) }

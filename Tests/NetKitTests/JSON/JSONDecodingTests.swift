@@ -15,7 +15,7 @@ struct JSONDecodingTests {
 
     private func agent(_ reply: StubReply) -> Agent {
         let stub = StubTransport()
-        stub.answer("*", with: reply)
+        stub.register("*", with: reply)
         return Agent(.init(baseURL: "http://stub"), transport: stub)
     }
 
@@ -32,14 +32,14 @@ struct JSONDecodingTests {
         "application/problem+json",
         "application/vnd.api+json;profile=\"x\"", "application/json; charset=\"utf-8\"", "text/json;charset=us-ascii",
     ])
-    func theTypesOfJSONAreRead(type: String) async throws {
+    func jsonContentTypesAreAccepted(type: String) async throws {
         #expect(try await agent(reply("[1]", type)).send(Request<[Int]>("/")).value == [1])
         #expect(try await agent(reply("[1]", type)).send(Request<JSONValue>("/")).value == [1])
     }
 
-    @Test func aTreeIsAskedForWithParameters() async throws {
+    @Test func treeRequestSendsParameters() async throws {
         let stub = StubTransport()
-        stub.answer("*", with: .json("[1]"))
+        stub.register("*", with: .json("[1]"))
         let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
         #expect(try await agent.send(Request<JSONValue>("/a", parameters: ["n": 1])).value == [1])
         #expect(try await agent.send(Request<JSONValue?>("/b", method: .post, parameters: ["n": 1])).value == [1])
@@ -48,7 +48,7 @@ struct JSONDecodingTests {
     }
 
     @Test(arguments: ["text/html", "application/jsonp", "text/plain; charset=utf-8", "application/xml+json2", "json"])
-    func anotherTypeIsToldWithTheBody(type: String) async throws {
+    func unacceptedTypeIsReportedWithTheBody(type: String) async throws {
         let error = try await failure { try await agent(reply("[1]", type)).send(Request<[Int]>("/")) }
         #expect(error.code == .unacceptableType)
         #expect(error.message.contains(type))
@@ -56,12 +56,12 @@ struct JSONDecodingTests {
         #expect(!error.isRetryable)
     }
 
-    @Test func anotherTypeIsAnErrorForAnEmptyBodyToo() async throws {
+    @Test func unacceptedTypeIsAnErrorEvenForAnEmptyBody() async throws {
         let error = try await failure { try await agent(reply("", "text/html")).send(Request<[Int]?>("/")) }
         #expect(error.code == .unacceptableType)
     }
 
-    @Test func theTypesAreTheRequests() async throws {
+    @Test func acceptedTypesAreSetByTheRequest() async throws {
         var request = Request<[Int]>("/")
         request.acceptedTypes = ["text/*", "application/x-json"]
         #expect(try await agent(reply("[1]", "text/html")).send(request).value == [1])
@@ -76,7 +76,7 @@ struct JSONDecodingTests {
     }
 
     @Test(arguments: ["application/json; charset=utf-8", " Application/JSON ", "application/*; q=1", "*/*;q=0.1"])
-    func parametersOfAcceptedTypesDoNotCount(accepted: String) async throws {
+    func parametersOfAcceptedTypesAreIgnored(accepted: String) async throws {
         var request = Request<[Int]>("/")
         request.acceptedTypes = ["text/html", accepted]
         for type in ["application/json", "application/json;charset=UTF-8"] {
@@ -84,8 +84,8 @@ struct JSONDecodingTests {
         }
     }
 
-    @Test func halvesOfSurrogatePairsAreReadWhereTheyAreAllowed() throws {
-        var choices = JSONDecoding()
+    @Test func loneSurrogatesAreReadIfAllowed() throws {
+        var choices = JSONCoding()
         func cities(_ text: String) throws -> [City] {
             try Response(status: 200, bytes: Bytes(Array(text.utf8))).decoded(by: .json(choices))
         }
@@ -97,7 +97,7 @@ struct JSONDecodingTests {
         #expect(throws: NetError.self) { try cities(#"[{"id":1,]"#) }
     }
 
-    @Test func aBodyWithoutATypeIsJudgedByWhatItIs() async throws {
+    @Test func bodyWithoutATypeIsParsedByItsContent() async throws {
         let bare = StubReply(body: [.text("[1]")])
         #expect(try await agent(bare).send(Request<[Int]>("/")).value == [1])
         let html = StubReply(body: [.text("<html>")])
@@ -119,7 +119,7 @@ struct JSONDecodingTests {
             ("iso-8859-1", Bytes([0x5B, 0x22, 0xE9, 0x22, 0x5D])), ("\"UTF-16\"", Bytes([0x5B, 0, 0x31, 0, 0x5D, 0])),
             ("utf-16le", Bytes([0xFF, 0xFE, 0x5B, 0, 0x5D, 0])), ("gbk", Bytes([0x5B, 0x22, 0xC4, 0xE3, 0x22, 0x5D])),
         ])
-    func bytesThatAreNotUTF8AreExplainedByTheCharset(charset: String, body: Bytes) async throws {
+    func nonUTF8ErrorMentionsTheCharset(charset: String, body: Bytes) async throws {
         let answer = StubReply.bytes(body, contentType: "application/json; charset=\(charset)")
         let error = try await failure { try await agent(answer).send(Request<[String]>("/")) }
         #expect(error.code == .badCharset && error.response?.status == 200)
@@ -132,14 +132,14 @@ struct JSONDecodingTests {
         #expect(checked.code == .badCharset)
     }
 
-    @Test func aSyntaxErrorIsNotBlamedOnTheCharset() async throws {
+    @Test func syntaxErrorDoesNotMentionTheCharset() async throws {
         let type = "application/json; charset=iso-8859-1"
         let error = try await failure { try await agent(reply("[1", type)).send(Request<[Int]>("/")) }
         #expect(error.code == .undecodable)
     }
 
     @Test(arguments: [200, 204])
-    func anEmptyBodyIsNoValue(status: Int) async throws {
+    func emptyBodyIsAnError(status: Int) async throws {
         for text in ["", " ", " \n\t\r"] {
             let empty = reply(text, "application/json", status: status)
             #expect(try await agent(empty).send(Request<City?>("/")).value == nil)
@@ -158,7 +158,7 @@ struct JSONDecodingTests {
     @Test(arguments: [
         "[1,2", "[01]", "[1] x", "{\"id\":1,}", "\u{FEFF}[1]", "[\"\u{1}\"]", "[NaN]", "[1,]", "// x\n[1]",
     ])
-    func whatIsNoJSONIsToldWithItsPlaceBeforeADecoderSeesIt(text: String) async throws {
+    func malformedJSONIsReportedWithItsOffsetBeforeDecoding(text: String) async throws {
         let error = try await failure { try await agent(.json(text)).send(Request<[Int]>("/")) }
         #expect(error.code == .undecodable)
         #expect((error.underlying as? NetError)?.code == .badJSON)
@@ -167,7 +167,7 @@ struct JSONDecodingTests {
         #expect(error.response?.bytes == Bytes(Array(text.utf8)))
     }
 
-    @Test func aLargeBodyIsReadElsewhereAndAlike() async throws {
+    @Test func largeBodyIsDecodedOffTheCallersExecutorWithTheSameResult() async throws {
         let text = "[\(Array(repeating: "1", count: 50_000).joined(separator: ","))]"
         #expect(try await agent(.json(text)).send(Request<[Int]>("/")).value.count == 50_000)
         #expect(try await agent(.json(text)).send(Request<JSONValue>("/")).value.elements?.count == 50_000)
@@ -176,19 +176,19 @@ struct JSONDecodingTests {
     }
 
     @Test func nullsAreRemovedBeforeDecoding() async throws {
-        var choices = JSONDecoding()
+        var choices = JSONCoding()
         choices.removesNulls = true
         let text = #"[{"id":1,"name":null},null,{"id":2,"name":"b"}]"#
         let request = Request<[City]>("/", decoding: .json(choices))
         #expect(try await agent(.json(text)).send(request).value == [City(id: 1), City(id: 2, name: "b")])
-        let tree = Request<JSONValue>("/", decoding: .tree(choices))
+        let tree = Request<JSONValue>("/", decoding: .json(choices))
         #expect(
             try await agent(.json(text)).send(tree).value.description == #"[{"id":1},{"id":2,"name":"b"}]"#)
         #expect(try await agent(.json("null")).send(tree).value == .null)
     }
 
-    @Test func rulesAreTheDecodings() async throws {
-        var choices = JSONDecoding()
+    @Test func rulesAreSetByTheDecoding() async throws {
+        var choices = JSONCoding()
         choices.rules.refusesDuplicateNames = true
         let request = Request<City>("/", decoding: .json(choices))
         let error = try await failure { try await agent(.json(#"{"id":1,"id":2}"#)).send(request) }
@@ -196,7 +196,7 @@ struct JSONDecodingTests {
         #expect(error.offset == 8)
     }
 
-    @Test func aBodyWithABadStatusIsReadFromItsError() async throws {
+    @Test func errorBodyOfAnUnacceptedStatusIsDecodable() async throws {
         let problem = reply(#"{"title":"gone"}"#, "application/problem+json", status: 410)
         let error = try await failure { try await agent(problem).send(Request<City>("/")) }
         #expect(error.code == .unacceptableStatus)
@@ -215,7 +215,7 @@ struct JSONDecodingTests {
         }
     }
 
-    @Test func aStatusComesBeforeAType() async throws {
+    @Test func statusIsCheckedBeforeTheType() async throws {
         let error = try await failure {
             try await agent(reply("gone", "text/html", status: 404)).send(Request<City>("/"))
         }
@@ -223,7 +223,7 @@ struct JSONDecodingTests {
         #expect(error.response?.bytes == Bytes(Array("gone".utf8)))
     }
 
-    @Test func aTreeKeepsWhatADecoderLoses() async throws {
+    @Test func treePreservesDetailsThatADecoderLoses() async throws {
         let text = #"{"b":9007199254740993,"a":1e400,"b":1}"#
         let value = try await agent(.json(text)).send(Request<JSONValue>("/")).value
         #expect(value.description == text)

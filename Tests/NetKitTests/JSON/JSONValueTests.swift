@@ -13,7 +13,7 @@ struct JSONValueTests {
         #expect(value[4]?.number?.integer == nil)
     }
 
-    @Test func membersKeepTheirOrderAndTheLastOfANameIsFound() throws {
+    @Test func membersKeepTheirOrderAndLookupReturnsTheLastDuplicate() throws {
         let value = try JSONValue(parsing: #"{"b":1,"a":2,"b":3,"":4,"A":5}"#)
         #expect(value.members?.map(\.name) == ["b", "a", "b", "", "A"])
         #expect(value["b"] == 3)
@@ -31,7 +31,7 @@ struct JSONValueTests {
         #expect(value["a"] == 3)
     }
 
-    @Test func escapesAreUndoneAndWrittenAgainWhereTheyMustBe() throws {
+    @Test func escapesAreDecodedAndRewrittenIfRequired() throws {
         let value = try JSONValue(parsing: #"["\ud83d\ude00\/\"\\\b\u001f","\n\r\t"]"#)
         #expect(value[0] == "\u{1F600}/\"\\\u{8}\u{1F}")
         #expect(value.description == "[\"\u{1F600}/\\\"\\\\\\u0008\\u001f\",\"\\n\\r\\t\"]")
@@ -41,7 +41,7 @@ struct JSONValueTests {
     @Test(arguments: [
         "", " ", "[1,]", "{\"a\":1,}", "01", "1.", "+1", "nul", "\"\u{1}\"", "[1] 2", "\u{FEFF}1", "\"\\ud800\"", "'a'",
     ])
-    func whatIsNoJSONTellsThePlace(text: String) throws {
+    func malformedJSONErrorContainsTheOffset(text: String) throws {
         let error = try #require(throws: NetError.self) { try JSONValue(parsing: text) }
         #expect(error.code == .badJSON)
         let fault = try #require(error.jsonFaults.first)
@@ -50,7 +50,7 @@ struct JSONValueTests {
         #expect(!fault.wanted.isEmpty && !fault.found.isEmpty)
     }
 
-    @Test func bytesThatAreNoUTF8AreRefused() throws {
+    @Test func nonUTF8BytesAreRejected() throws {
         // The offset is that of the first invalid byte. 0xED may begin a character, but not before 0xA0.
         let texts: [(bytes: [UInt8], offset: Int)] = [
             ([0x22, 0xC0, 0x80, 0x22], 1), ([0x22, 0xED, 0xA0, 0x80, 0x22], 2), ([0x22, 0xFF, 0x22], 1),
@@ -62,7 +62,7 @@ struct JSONValueTests {
         }
     }
 
-    @Test func hostileDepthIsRefusedAndNotRecursedInto() throws {
+    @Test func excessiveDepthIsRejectedWithoutRecursion() throws {
         let deep = String(repeating: "[", count: 1_000_000)
         let error = try #require(throws: NetError.self) { try JSONValue(parsing: deep) }
         #expect(error.offset == 512)
@@ -73,7 +73,7 @@ struct JSONValueTests {
         #expect(try JSONValue(parsing: allowed).description == allowed)
     }
 
-    @Test func rulesDecideWhatElseIsTaken() throws {
+    @Test func rulesDetermineAcceptedExtensions() throws {
         var rules = JSONRules()
         rules.allowsLoneSurrogates = true
         rules.refusesDuplicateNames = true
@@ -84,13 +84,13 @@ struct JSONValueTests {
         #expect(try JSONValue(parsing: "123", rules: rules) == 123)
     }
 
-    @Test func nullsAreRemovedAtAnyDepthAndWhatBecomesEmptyStays() throws {
+    @Test func nullsAreRemovedAtAnyDepthAndEmptyContainersRemain() throws {
         let value = try JSONValue(parsing: #"{"a":null,"b":[null,1,{"c":null},[null]],"d":{"e":null}}"#)
         #expect(value.removingNulls.description == #"{"b":[1,{},[]],"d":{}}"#)
         #expect(JSONValue.null.removingNulls == .null)
     }
 
-    @Test func aNumberIsWhatTheGrammarAllows() {
+    @Test func numbersFollowTheGrammar() {
         for text in ["0", "-0", "10", "1.5", "1e5", "1E+5", "0.0e-9", "-12.34E56"] {
             #expect(JSONNumber(text)?.text == text)
         }

@@ -15,7 +15,7 @@ struct ExpectationTests {
     private static func bounded(_ request: Request<Bytes>) -> Request<Bytes> {
         var request = request
         request.limits = Limits()
-        request.limits?.maxBodyBytes = 1 << 20
+        request.limits.maxBodyBytes = 1 << 20
         return request
     }
 
@@ -23,7 +23,7 @@ struct ExpectationTests {
         try #require(await #expect(throws: NetError.self) { _ = try await body() })
     }
 
-    @Test func aProvenBodyIsDecoded() async throws {
+    @Test func checkedBodyIsDecoded() async throws {
         let server = try LoopbackServer()
         server.script("/", .json(#"{"id": 7, "name": null}"#))
         let agent = Agent()
@@ -35,11 +35,11 @@ struct ExpectationTests {
         #expect(try await agent.send(derived).value == City(id: 7))
     }
 
-    @Test func whatWasProvenForOneRequestIsCheckedForAnother() async throws {
+    @Test func bodyCheckedForOneRequestIsCheckedAgainForAnother() async throws {
         let server = try LoopbackServer()
         server.script("/", .json(#"{"id": 7}"#))
         var configuration = Agent.Configuration()
-        configuration.interceptors = [Caching(MemoryCacheStore(), rules: .app(50))]
+        configuration.interceptors = [Caching(MemoryCacheStore(), rules: .app(5000))]
         let agent = Agent(configuration)
         let request = Request<Bytes>(server.url("/"))
         _ = try await agent.send(request.expecting(shape))
@@ -50,17 +50,17 @@ struct ExpectationTests {
         #expect(server.requestCount == 2)
     }
 
-    @Test func whatIsJoinedByAKeyIsCheckedForEachOfThem() async throws {
+    @Test func joinedResponseIsCheckedForEachMember() async throws {
         let server = try LoopbackServer()
         server.script(
             "/",
             Reply(
                 headers: ["Content-Type: application/json"], body: Array(#"{"id": 7}"#.utf8), cutAfter: 0,
                 ending: .stall))
-        let repeats = Repeats(.join)
+        let repeats = RequestDeduplication(.join)
         let agent = Agent(configured: { $0.interceptors = [repeats] })
         var request = Request<Bytes>(server.url("/"))
-        request.repeatKey = "one"
+        request.duplicateKey = "one"
         let (right, wrong) = (request.expecting(shape), request.expecting(["country": .string]))
         async let first = ending(of: right, from: agent)
         try await server.waitForStalled(1)
@@ -73,10 +73,10 @@ struct ExpectationTests {
         #expect(server.requestCount == 1)
     }
 
-    @Test func aDecodingsStricterRulesCountBehindAnExpectation() async throws {
+    @Test func stricterDecodingRulesApplyAfterAnExpectation() async throws {
         let server = try LoopbackServer()
         server.script("/", .json(#"{"id": 7, "id": 8}"#))
-        var choices = JSONDecoding()
+        var choices = JSONCoding()
         choices.rules.refusesDuplicateNames = true
         let request = Request<City>(server.url("/"), decoding: .json(choices))
         for request in [request, request.expecting(shape)] {
@@ -85,7 +85,7 @@ struct ExpectationTests {
     }
 
     @Test(arguments: ["1", "\"x\"", "null", "true", "[]", "[{\"id\":1}]"])
-    func anythingButAnObjectIsRefusedAtItsFirstByte(text: String) async throws {
+    func nonObjectIsRejectedAtItsFirstByte(text: String) async throws {
         let server = try LoopbackServer()
         server.script("/", .json(text))
         let error = try await failure { try await Agent().send(Request<City>(server.url("/")).expecting(shape)) }
@@ -96,7 +96,7 @@ struct ExpectationTests {
         #expect(error.response?.bytes == Bytes(Array(text.utf8)))
     }
 
-    @Test func aMissingBodyIsToldWhereAValueIsExpected() async throws {
+    @Test func missingBodyIsReportedIfAValueIsExpected() async throws {
         let server = try LoopbackServer()
         let agent = Agent()
         for status: UInt16 in [200, 204] {
@@ -141,7 +141,7 @@ struct ExpectationTests {
         #expect(early.offset == 1 << 20)
     }
 
-    @Test func cancellingDuringTheCheckEndsIt() async throws {
+    @Test func cancellingDuringTheCheckEndsTheRequest() async throws {
         let server = try LoopbackServer()
         let start = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{\"id\": 1, "
         var reply = Reply.raw(start + "and never more", ending: .stall)
@@ -156,7 +156,7 @@ struct ExpectationTests {
         await agent.shutdown()
     }
 
-    @Test func aShapeIsSharedByRequestsThatRunAtOnce() async throws {
+    @Test func concurrentRequestsShareAShape() async throws {
         let server = try LoopbackServer()
         server.script("/right", .json(#"{"id": 1}"#))
         server.script("/wrong", .json(#"{"id": "1"}"#))
@@ -181,21 +181,21 @@ struct ExpectationTests {
         await agent.shutdown()
     }
 
-    @Test func aTransportThatHeedsNoExpectationIsMadeGood() async throws {
-        struct Careless: Transport {
+    @Test func expectationIsEnforcedForATransportThatIgnoresIt() async throws {
+        struct IgnoringTransport: Transport {
             func send(_ request: Request<Bytes>) async throws(NetError) -> Response<Bytes> {
                 Response(status: 200, headers: ["Content-Type": "text/json"], bytes: Bytes(Array(#"{"id":"x"}"#.utf8)))
             }
             func shutdown() async {}
         }
-        let agent = Agent(transport: Careless())
+        let agent = Agent(transport: IgnoringTransport())
         let error = try await failure { try await agent.send(Request<Bytes>("http://x/").expecting(shape)) }
         #expect(error.code == .shapeMismatch)
         #expect(error.response?.status == 200)
         #expect(error.jsonFaults.first?.pointer == "/id")
     }
 
-    @Test func whatIsOutOfRangeIsUsage() async throws {
+    @Test func outOfRangeValueIsAUsageError() async throws {
         var expectation = JSONExpectation(shape)
         expectation.maxMismatches = 1001
         let request = Request<Bytes>("http://127.0.0.1:9/").expecting(expectation)

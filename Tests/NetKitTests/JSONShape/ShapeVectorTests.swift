@@ -3,7 +3,7 @@ import Testing
 
 /// The vectors of the C tests, through the Swift type.
 struct ShapeVectorTests {
-    @Test func everyVectorHasItsVerdictAndItsPlace() throws {
+    @Test func everyVectorMatchesItsExpectedResultAndPath() throws {
         let rows = try vectorTrees("json_shape.json")
         #expect(rows.count > 100)
         for row in rows {
@@ -33,7 +33,7 @@ struct ShapeVectorTests {
         #expect(try again.check(text).isEmpty, name)
     }
 
-    @Test func everyPieceWiseVerdictIsTheSame() throws {
+    @Test func chunkedInputGivesTheSameResult() throws {
         for row in try vectorTrees("json_shape.json") {
             let text = Array((row["text"]?.string ?? row["json"]?.description ?? "").utf8)
             var expectation = JSONExpectation(try JSONShape(document: row["shape"]?.description ?? ""))
@@ -57,7 +57,7 @@ struct ShapeVectorTests {
         }
     }
 
-    @Test func aWrongDocumentIsToldWithItsPlace() throws {
+    @Test func mismatchIsReportedWithItsPath() throws {
         let rows = try vectorTrees("json_shape_wrong.json")
         #expect(rows.count > 20)
         for row in rows {

@@ -40,7 +40,7 @@ struct CurlLineTests {
         return request
     }
 
-    @Test func everyWordArrivesAsItIs() async throws {
+    @Test func everyArgumentArrivesUnchanged() async throws {
         let nasty = [
             "plain", "two words", "it's", "'", "''", "$HOME `id` $(id) ${x}", "a\\b\\", "\"quoted\"", "*?[a]~",
             "a;b|c&d<e>f",
@@ -55,14 +55,14 @@ struct CurlLineTests {
         #expect(words == fields + plain + ["http://a/"])
     }
 
-    @Test func aBodyArrivesAsItIs() async throws {
+    @Test func bodyArrivesUnchanged() async throws {
         let text = "line one\nline 'two'\n\\n \r\n$x\t@file"
         let request = bare(method: .post, body: .text(text, contentType: "text/plain"))
         let (words, _) = try await words(of: request.curlLine(hiding: nil))
         #expect(words == plain + ["-H", "Content-Type: text/plain", "--data-raw", text, "http://a/"])
     }
 
-    @Test func aBodyThatNoWordCanHoldComesThroughAPipe() async throws {
+    @Test func bodyThatNoArgumentCanHoldIsPiped() async throws {
         for bytes in [Array(0...255), [0], Array("%s\\n".utf8) + [0, 0xFF], pattern(100_000)] as [[UInt8]] {
             let request = bare(method: .put, body: Body(Bytes(bytes)))
             let (words, input) = try await words(of: request.curlLine(hiding: nil))
@@ -71,22 +71,32 @@ struct CurlLineTests {
         }
     }
 
-    @Test func theOptionsSayWhatTheRequestAsks() async throws {
+    @Test(arguments: [(HTTPVersionPolicy.http3IfPossible, "--http3"), (.http3Only, "--http3-only")])
+    func theChoiceOfHTTP3IsCurls(policy: HTTPVersionPolicy, option: String) async throws {
+        var request = Request<Bytes>("https://a/")
+        request.httpVersionPolicy = policy
+        let (words, _) = try await words(of: request.curlLine(hiding: nil))
+        #expect(words.contains(option))
+    }
+
+    @Test func optionsMatchTheRequest() async throws {
         var request = Request<Bytes>("http://[::1]:8080/a?q={x}", method: .delete)
         request.headers["X-Empty"] = ""
         request.headers["User-Agent"] = "me"
         request.credentials = .digest(user: "me", password: "p:w")
         request.proxy = Proxy("http://proxy:3128", credentials: .basic(user: "u", password: "v"), except: ["b", "c"])
         request.unixSocket = "/run/a b"
-        request.protocolChoice = .http1
+        request.httpVersionPolicy = .http1
         request.addressOverrides = [AddressOverride(host: "a", port: 1, toHost: "::1")]
         request.keepsDotSegments = true
+        request.acceptsTransferCodings = true
         request.trust = TrustPolicy(roots: .file("/ca.pem"), acceptsAnything: true)
         let (words, _) = try await words(of: request.curlLine(hiding: nil))
         #expect(
             words == [
-                "-X", "DELETE", "-L", "--max-redirs", "20", "--compressed", "--path-as-is", "--http1.1",
-                "--unix-socket", "/run/a b", "--connect-to", "a:1:[::1]:", "-k", "--cacert", "/ca.pem", "--digest",
+                "-X", "DELETE", "-L", "--max-redirs", "20", "--compressed", "--tr-encoding", "--path-as-is",
+                "--http1.1", "--unix-socket", "/run/a b", "--connect-to", "a:1:[::1]:", "-k", "--cacert", "/ca.pem",
+                "--digest",
                 "-u", "me:p:w",
                 "-x",
                 "http://proxy:3128", "--noproxy", "b,c", "-U", "u:v", "-H", "X-Empty;", "-H", "User-Agent: me", "-H",
@@ -94,7 +104,7 @@ struct CurlLineTests {
             ])
     }
 
-    @Test func theMethodsThatCurlChoosesItselfAreNotNamed() async throws {
+    @Test func methodsThatCurlInfersAreOmitted() async throws {
         #expect(bare(method: .head).curlLine() == "curl --head -H Accept: -H User-Agent: http://a/")
         #expect(bare().curlLine() == "curl -H Accept: -H User-Agent: http://a/")
         #expect(bare(method: .post).curlLine() == "curl -X POST -H Accept: -H User-Agent: http://a/")
@@ -104,7 +114,7 @@ struct CurlLineTests {
         #expect(bare(method: .put, body: .file("/f g")).curlLine().contains("--data-binary '@/f g'"))
     }
 
-    @Test func aBodyThatIsReadWhileItIsSentKeepsItsMethod() async throws {
+    @Test func streamedBodyKeepsItsMethod() async throws {
         let expected = " -H Expect: -H Content-Type: -T - http://a/"
         let body = Body.once(Pieces([Bytes([1])]))
         #expect(bare(method: .post, body: body).curlLine() == "curl -X POST -H Accept: -H User-Agent:" + expected)
@@ -113,7 +123,7 @@ struct CurlLineTests {
         #expect(bare(body: body).curlLine() == "curl -X GET -H Accept: -H User-Agent:" + expected)
     }
 
-    @Test func whatABodySaysOfItselfIsSaid() async throws {
+    @Test func bodyContentTypeIsIncluded() async throws {
         let text = Body.text("hi hi hi", contentType: "text/plain")
         let (words, input) = try await words(of: bare(method: .post, body: try text.gzipped()).curlLine(hiding: nil))
         #expect(
@@ -126,7 +136,7 @@ struct CurlLineTests {
         #expect(!named.curlLine().contains("gzip"))
     }
 
-    @Test func parametersStandWhereTheyAreSent() async throws {
+    @Test func parametersAppearWhereTheyAreSent() async throws {
         var request = bare()
         request.parameters = ["q": "a b", "token": "s"]
         #expect(request.curlLine(hiding: nil).hasSuffix(" 'http://a/?q=a%20b&token=s'"))
@@ -135,7 +145,7 @@ struct CurlLineTests {
         #expect(request.curlLine().contains(" --data-raw 'q=a%20b&token=[hidden]' "))
     }
 
-    @Test func noSecretIsInTheLineUnlessAskedFor() async throws {
+    @Test func lineContainsNoSecretUnlessRequested() async throws {
         var request = bare(
             "http://\(canary):\(canary)@a/?token=\(canary)#key=\(canary)", method: .post,
             body: .text(#"{"password":"\#(canary)"}"#, contentType: "application/json"))

@@ -93,7 +93,7 @@ struct HARRecorderTests {
         return transport.map { Agent(configuration, transport: $0) } ?? Agent(configuration)
     }
 
-    @Test func anExchangeIsWrittenDownWithItsTimesAndSizes() async throws {
+    @Test func exchangeIsRecordedWithTimesAndSizes() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("hello"))
         let recorder = HARRecorder(time: StubTime().source)
@@ -125,15 +125,15 @@ struct HARRecorderTests {
         // Delimiters followed by a combining accent, and malformed escapes.
         ("?a=1&\u{301}b=\u{301}2", ["a=1", "\u{301}b=\u{301}2"]), ("?%+1=%zz%4&%41=%e2%82%ac", ["% 1=%zz%4", "A=€"]),
     ])
-    func aQueryIsTakenApartAsServersDo(query: String, pairs: [String]) {
+    func queryIsParsedLikeServersDo(query: String, pairs: [String]) {
         let seen = "http://host/\(query)".queryPairs.map { Array("\($0.name)=\($0.value)".unicodeScalars) }
         #expect(seen == pairs.map { Array($0.unicodeScalars) })
     }
 
-    @Test func eachHopAndEachTryIsAnEntry() async throws {
+    @Test func eachHopAndAttemptIsAnEntry() async throws {
         let stub = StubTransport()
-        stub.answer("/a", with: .redirect(to: "/b", status: 303))
-        stub.answer("/b", with: .status(503), .text("x"))
+        stub.register("/a", with: .redirect(to: "/b", status: 303))
+        stub.register("/b", with: .status(503), .text("x"))
         let recorder = HARRecorder()
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.observers = [recorder]
@@ -150,7 +150,7 @@ struct HARRecorderTests {
         #expect(recorder.count == 2)
     }
 
-    @Test func aStreamIsWrittenDownWithItsEnd() async throws {
+    @Test func streamIsRecordedWhenItEnds() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 100_000))
         let recorder = HARRecorder()
@@ -161,7 +161,7 @@ struct HARRecorderTests {
         #expect(entry.timings.receive > 0)
     }
 
-    @Test func whatFailedSaysWhy() async throws {
+    @Test func failedEntryContainsTheReason() async throws {
         let port = try ReservedPort(acceptsConnections: false)
         let recorder = HARRecorder()
         _ = await ending(of: Request<Bytes>("http://127.0.0.1:\(port.number)/"), from: agent(recorder))
@@ -170,7 +170,7 @@ struct HARRecorderTests {
         #expect(entry.comment?.hasPrefix("refused: ") == true)
     }
 
-    @Test func noSecretIsInTheArchiveUnlessAskedFor() async throws {
+    @Test func archiveContainsNoSecretUnlessRequested() async throws {
         let stub = StubTransport { _ in
             StubReply(
                 headers: ["Set-Cookie": canary, "Content-Type": "application/json"],
@@ -191,7 +191,7 @@ struct HARRecorderTests {
         }
     }
 
-    @Test func bodiesAreLeftOutUnlessAskedFor() async throws {
+    @Test func bodiesAreOmittedUnlessRequested() async throws {
         let recorder = HARRecorder()
         let stub = StubTransport { _ in .json(#"{"a": 1}"#) }
         let request = Request<Bytes>("http://a/", method: .post, body: try .json(["b": 2]))
@@ -201,10 +201,10 @@ struct HARRecorderTests {
         #expect(entry.request.bodySize == 7)
     }
 
-    @Test func whatIsNotWrittenDownIsNotKept() async throws {
+    @Test func unrecordedExchangeIsNotRetained() async throws {
         let recorder = HARRecorder(maxBodyBytes: 4)
-        func send() async throws -> WeakMark {
-            let mark = Mark()
+        func send() async throws -> WeakToken {
+            let mark = DeallocationToken()
             let stub = StubTransport { _ in .text("longer") }
             var request = Request<Bytes>("http://a/", method: .post)
             request.body = .pull { () -> Body.Reader in
@@ -213,27 +213,27 @@ struct HARRecorderTests {
             }
             request.progress = mark.ignore
             _ = try await agent(recorder, stub).send(request)
-            return WeakMark(mark)
+            return WeakToken(mark)
         }
-        try await send().waitUntilLetGo()
+        try await send().waitUntilDeallocated()
         let entry = try #require(try entries(of: recorder).first)
         #expect(entry.request.bodySize == -1 && entry.response.content.text == nil)
     }
 
     @Test(arguments: [3, 4])
-    func noLongerBodyIsKeptThanIsWrittenDown(count: Int) {
+    func retainedBodyIsNotLongerThanTheRecordedOne(count: Int) {
         let bytes = Bytes(Array("body".utf8))
         let answer = Response(status: 200, headers: ["A": "1"], bytes: bytes)
-        let shown: Bytes = count < 4 ? [] : bytes
+        let expectedBytes: Bytes = count < 4 ? [] : bytes
         for outcome in [Event.Outcome.answered(answer), .failed(NetError(.reset, "gone", response: answer))] {
-            let kept = HARRecord.Outcome(outcome, maxBodyBytes: count)
-            #expect(kept.response?.bytes == shown && kept.response?.headers["a"] == "1")
+            let recorded = HARRecord.Outcome(outcome, maxBodyBytes: count)
+            #expect(recorded.response?.bytes == expectedBytes && recorded.response?.headers["a"] == "1")
         }
-        let asked = HARRecord.Request(Request("http://a/", method: .post, body: Body(bytes)), maxBodyBytes: count)
-        #expect(asked.bytes == shown && asked.bodySize == 4)
+        let request = HARRecord.Request(Request("http://a/", method: .post, body: Body(bytes)), maxBodyBytes: count)
+        #expect(request.bytes == expectedBytes && request.bodySize == 4)
     }
 
-    @Test func theOldestExchangesGiveWay() async throws {
+    @Test func oldestExchangesAreEvicted() async throws {
         let recorder = HARRecorder(maxExchanges: 3)
         let agent = agent(recorder, StubTransport { _ in .text("x") })
         for index in 0..<10 {
@@ -242,7 +242,7 @@ struct HARRecorderTests {
         #expect(try entries(of: recorder).map(\.request.url) == ["http://a/7", "http://a/8", "http://a/9"])
     }
 
-    @Test func whatIsUnderWayIsInTheArchiveToo() async throws {
+    @Test func archiveContainsExchangesInFlight() async throws {
         let gate = StubGate()
         let recorder = HARRecorder()
         let agent = agent(recorder, StubTransport { _ in StubReply.text("x").held(by: gate) })
@@ -255,9 +255,9 @@ struct HARRecorderTests {
     }
 
     /// The call's owner is cancelled, and a duplicate waits for the result.
-    @Test func whatGoesOnForOthersIsWrittenDownToItsEnd() async throws {
+    @Test func sharedTransferIsRecordedToItsEnd() async throws {
         let recorder = HARRecorder(maxExchanges: 1)
-        try await JoinedCall { $0.observers = [recorder] }.run(Request("http://a/")) { #expect(recorder.count == 1) }
+        try await DuplicateCall { $0.observers = [recorder] }.run(Request("http://a/")) { #expect(recorder.count == 1) }
         #expect(try entries(of: recorder).map(\.response.status) == [200])
     }
 }

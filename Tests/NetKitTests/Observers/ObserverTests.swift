@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -16,8 +17,8 @@ struct ObserverTests {
 
     private var names: [String] { events.values.map(\.story) }
 
-    @Test func aCallIsToldFromItsStartToItsEnd() async throws {
-        stub.answer("/", with: .text("x"))
+    @Test func callIsReportedFromStartToEnd() async throws {
+        stub.register("/", with: .text("x"))
         _ = try await agent().send(Request<String>("/"))
         #expect(names == ["started", "exchange 1", "answered 200", "stopping 200", "stopped"])
         #expect(Set(events.values.map(\.callID)).count == 1)
@@ -26,8 +27,8 @@ struct ObserverTests {
         #expect(events.values[1].request.url == "http://stub/")
     }
 
-    @Test func triesAndWaitsAreTold() async throws {
-        stub.answer("/", with: .status(503), .failure(.reset), .text("x"))
+    @Test func attemptsAndWaitsAreReported() async throws {
+        stub.register("/", with: .status(503), .failure(.reset), .text("x"))
         var retry = Retry(time: StubTime().source)
         retry.hasJitter = false
         _ = try await agent(retry).send(Request<String>("/"))
@@ -39,19 +40,21 @@ struct ObserverTests {
     }
 
     @Test(arguments: [NetError.Code.badURL, .usage, .reset, .undecodable, .unacceptableStatus, .bodyTooLarge])
-    func everyFailureIsToldOnce(code: NetError.Code) async throws {
-        stub.answer("/status", with: .status(404))
-        stub.answer("/json", with: .json("["))
-        stub.answer("/", with: .failure(.reset))
+    func everyFailureIsReportedOnce(code: NetError.Code) async throws {
+        stub.register("/status", with: .status(404))
+        stub.register("/json", with: .json("["))
+        stub.register("/", with: .failure(.reset))
         let agent = agent()
         switch code {
         case .badURL: _ = await ending(of: Request<Bytes>("http://a b/"), from: agent)
         case .usage:
-            _ = await failureCode { () async throws(NetError) in _ = try await agent.save(Request<Bytes>("/"), to: "") }
+            _ = await failureCode { () async throws(NetError) in
+                _ = try await agent.download(Request<Bytes>("/"), to: "", options: .init(isResumable: false))
+            }
         case .undecodable: _ = await ending(of: Request<[Int]>("/json"), from: agent)
         case .unacceptableStatus: _ = await ending(of: Request<Void>("/status"), from: agent)
         case .bodyTooLarge:
-            stub.answer("/", with: .failure(code))
+            stub.register("/", with: .failure(code))
             fallthrough
         default: _ = await ending(of: Request<Bytes>("/"), from: agent)
         }
@@ -62,7 +65,7 @@ struct ObserverTests {
 
     @Test func aCancelledCallEndsOnce() async throws {
         let gate = StubGate()
-        stub.answer("/", with: .text("x").held(by: gate))
+        stub.register("/", with: .text("x").held(by: gate))
         let agent = agent()
         let task = Task { await ending(of: Request<Bytes>("/"), from: agent) }
         try await gate.waitForArrivals(1)
@@ -72,7 +75,7 @@ struct ObserverTests {
     }
 
     @Test func aStreamEndsWithItsBody() async throws {
-        stub.answer("/", with: StubReply(body: [.text("a"), .text("b")]))
+        stub.register("/", with: StubReply(body: [.text("a"), .text("b")]))
         let stream = try await agent().stream(Request<Bytes>("/"))
         #expect(names == ["started", "exchange 1", "answered 200"])
         #expect(try await stream.collect(upTo: 10).text == "ab")
@@ -80,30 +83,30 @@ struct ObserverTests {
         #expect(names.count == 5)
     }
 
-    @Test func aStreamThatBreaksOffEndsWithItsError() async throws {
-        stub.answer("/", with: StubReply(body: [.text("a"), .fail(NetError(.cutShort, "gone"))]))
+    @Test func interruptedStreamEndsWithItsError() async throws {
+        stub.register("/", with: StubReply(body: [.text("a"), .fail(NetError(.cutShort, "gone"))]))
         let stream = try await agent().stream(Request<Bytes>("/"))
         let code = await failureCode { () async throws(NetError) in _ = try await stream.collect(upTo: 10) }
         #expect(code == .cutShort)
         #expect(names.suffix(2) == ["stopping cutShort", "stopped"])
     }
 
-    @Test func aStreamThatIsLetGoEndsAsCancelled() async throws {
-        stub.answer("/", with: .text("a"))
+    @Test func droppedStreamEndsAsCancelled() async throws {
+        stub.register("/", with: .text("a"))
         let agent = agent()
         _ = try await agent.stream(Request<Bytes>("/"))
         #expect(names.suffix(2) == ["stopping cancelled", "stopped"])
         #expect(names.count == 5)
     }
 
-    @Test func anAnswerWithoutAnExchangeIsStillACall() async throws {
-        let agent = agent(Wrapping { _, _ in Answer(Response(status: 200, "mine")) })
+    @Test func responseWithoutATransferIsStillACall() async throws {
+        let agent = agent(Wrapping { _, _ in ChainResponse(Response(status: 200, "mine")) })
         _ = try await agent.send(Request<String>("/"))
         #expect(names == ["started", "stopping 200", "stopped"])
     }
 
-    @Test func aRequestsOwnObserversHearOfItAlone() async throws {
-        stub.answer("*", with: .text("x"))
+    @Test func requestObserversReceiveOnlyTheirOwnRequest() async throws {
+        stub.register("*", with: .text("x"))
         let own = Collected<Event>()
         var request = Request<String>("/own")
         request.observers = [Watcher(events: own)]
@@ -117,9 +120,9 @@ struct ObserverTests {
         #expect(events.values.count == 10)
     }
 
-    @Test func everyOneOfAThousandCallsEndsOnce() async throws {
+    @Test func eachOfAThousandCallsEndsOnce() async throws {
         let gate = StubGate()
-        stub.answer("*", with: .text("x").held(by: gate))
+        stub.register("*", with: .text("x").held(by: gate))
         let agent = agent()
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<1000 {
@@ -142,7 +145,7 @@ struct ObserverTests {
         #expect(ends.values.allSatisfy { $0.count == 2 && $0[0].hasPrefix("stopping") && $0[1] == "stopped" })
     }
 
-    @Test func aFeedGivesEveryEventAndEndsWithTheAgent() async throws {
+    @Test func feedDeliversEveryEventAndEndsWithTheAgent() async throws {
         func use() async throws -> AsyncStream<Event> {
             let feed = EventFeed()
             var configuration = Agent.Configuration()
@@ -150,7 +153,7 @@ struct ObserverTests {
             _ = try await Agent(configuration, transport: stub).send(Request<String>("http://stub/"))
             return feed.events
         }
-        stub.answer("/", with: .text("x"))
+        stub.register("/", with: .text("x"))
         let names = try await use().reduce(into: []) { $0.append($1.story) }
         #expect(
             names == [
@@ -158,25 +161,15 @@ struct ObserverTests {
             ])
     }
 
-    @Test func aFeedThatNobodyReadsKeepsTheNewestEvents() async throws {
-        let feed = EventFeed(keeping: 2)
-        var configuration = Agent.Configuration()
-        configuration.observers = [feed]
-        stub.answer("/", with: .text("x"))
-        _ = try await Agent(configuration, transport: stub).send(Request<String>("http://stub/"))
-        feed.finish()
-        #expect(await feed.events.reduce(into: []) { $0.append($1.story) } == ["stopping 200", "stopped"])
-    }
-
-    @Test func anIndicatorIsShownAsLongAsAnyCallIsUnderWay() async throws {
+    @Test func indicatorIsVisibleWhileAnyCallIsInFlight() async throws {
         let log = Collected<String>()
         let indicator = LoadingIndicator(show: { log.append("show") }, hide: { log.append("hide") })
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.observers = [indicator]
         let agent = Agent(configuration, transport: stub)
         let gate = StubGate()
-        stub.answer("/", with: .text("x").held(by: gate))
-        stub.answer("/fails", with: .failure(.reset))
+        stub.register("/", with: .text("x").held(by: gate))
+        stub.register("/fails", with: .failure(.reset))
         let first = Task { await ending(of: Request<Bytes>("/"), from: agent) }
         let second = Task { await ending(of: Request<Bytes>("/"), from: agent) }
         try await gate.waitForArrivals(2)
@@ -193,13 +186,13 @@ struct ObserverTests {
         #expect(log.values == ["show", "hide", "show", "hide"])
     }
 
-    @Test func anIndicatorEndsHiddenHoweverManyThreadsCount() async throws {
+    @Test func indicatorEndsHiddenUnderConcurrency() async throws {
         let shown = Collected<Bool>()
         let indicator = LoadingIndicator(show: { shown.append(true) }, hide: { shown.append(false) })
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.observers = [indicator]
         let agent = Agent(configuration, transport: stub)
-        stub.answer("/", with: .text("x"))
+        stub.register("/", with: .text("x"))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<200 {
                 group.addTask { _ = await ending(of: Request<Bytes>("/"), from: agent) }
@@ -208,43 +201,5 @@ struct ObserverTests {
         #expect(indicator.count == 0)
         #expect(shown.values == (0..<shown.values.count).map { $0 % 2 == 0 })
         #expect(shown.values.last == false)
-    }
-}
-
-extension Event {
-    /// Whether the event is a detail of a transfer.
-    var isDetail: Bool {
-        switch change {
-        case .suspended, .resumed, .headReceived, .redirected, .headDecided, .challenged, .bodyRenewed, .storing,
-            .metricsCollected:
-            true
-        default: false
-        }
-    }
-
-    /// The event in a few words.
-    var story: String {
-        switch change {
-        case .started: "started"
-        case .exchangeStarted(let number): "exchange \(number)"
-        case .exchangeEnded(_, .answered(let response)): "answered \(response.status)"
-        case .exchangeEnded(_, .failed(let error)): "failed \(error.code)"
-        case .waiting(let time, let reason): "\(reason) \(time)"
-        case .credentialsRefused(let reason): "refused \(reason)"
-        case .cacheReported(let report): "cache \(report.decision)"
-        case .notStored(let error): "not stored \(error.code)"
-        case .stopping(.answered(let response)): "stopping \(response.status)"
-        case .stopping(.failed(let error)): "stopping \(error.code)"
-        case .stopped: "stopped"
-        case .suspended: "suspended"
-        case .resumed: "resumed"
-        case .headReceived(let head): "head \(head.status)"
-        case .redirected(let head, _): "redirected \(head.status)"
-        case .headDecided(let decision): "decided \(decision)"
-        case .challenged(let challenge, _): "challenged \(challenge.scheme)"
-        case .bodyRenewed(let number): "body \(number)"
-        case .storing(let answer): "storing \(answer.status)"
-        case .metricsCollected(let metrics): "metrics \(metrics.count)"
-        }
     }
 }

@@ -11,12 +11,12 @@ struct RedactionTests {
         "pin[\u{301}0]",
         "SessionID", "X-Amz-Signature", "sig", "X-Auth",
     ])
-    func usualNamesOfSecretsAreKnown(name: String) {
+    func commonSecretNamesAreRecognized(name: String) {
         #expect(Redaction.Names.usual.contains(name))
     }
 
     @Test(arguments: ["Accept", "Content-Type", "q", "page", "name", "Host", "ETag", ""])
-    func otherNamesAreNot(name: String) {
+    func otherNamesAreNotSecrets(name: String) {
         #expect(!Redaction.Names.usual.contains(name))
     }
 
@@ -50,7 +50,7 @@ struct RedactionTests {
         ("http://a/?\u{301}token=s", "http://a/?\u{301}token=[hidden]"),
         ("http://a/#\u{301}token=s&x", "http://a/#\u{301}token=[hidden]&x"),
     ])
-    func urlsLoseTheirSecretsAlone(url: String, shown: String) {
+    func onlySecretsAreRedactedInURLs(url: String, shown: String) {
         #expect(redaction.hiding(url: url) == shown)
     }
 
@@ -60,18 +60,18 @@ struct RedactionTests {
         ("/?a=%" + String(repeating: "25", count: 20_000) + "3Fpin=s"),
         ("/?" + String(repeating: "a=/b%3Fc%3D/d%253Fe?f=&", count: 2_000) + "pin=s"),
     ])
-    func urlsWithinURLsAreHiddenWholeWhereTheyLieTooDeep(url: String) {
+    func tooDeeplyNestedURLsAreRedactedWhole(url: String) {
         let shown = redaction.hiding(["Location": url])["Location"] ?? ""
         #expect(shown.contains("[hidden]") && !shown.contains("pin=s"))
     }
 
-    @Test func urlsFourDeepAreLookedInto() {
+    @Test func urlsNestedFourDeepAreRedacted() {
         #expect(redaction.hiding(url: "/?a=/?b=/?c=/?d=/x&pin=s") == "/?a=/?b=/?c=/?d=/x&pin=[hidden]")
         #expect(redaction.hiding(url: "/?a=?b=?c=?d=?pin=s") == "/?a=?b=?c=?d=?pin=[hidden]")
         #expect(redaction.hiding(url: "/?a=?b=?c=?d=?e=?f=1") == "/?a=?b=?c=?d=?e=[hidden]")
     }
 
-    @Test func aFieldOfTensOfThousandsOfLinksLosesTheirSecrets() {
+    @Test func secretsAreRedactedInAFieldWithManyLinks() {
         let count = 30_000
         let shown = redaction.hiding(["Link": String(repeating: "<?sig=1>,", count: count)])["Link"]
         #expect(shown == String(repeating: "<?sig=[hidden]>,", count: count))
@@ -93,7 +93,7 @@ struct RedactionTests {
         ),
         ("<http://a/?token=s", "<http://a/?token=[hidden]"), ("", ""), ("<>; rel=next", "<>; rel=next"),
     ])
-    func linksLoseTheirSecretsAlone(field: String, shown: String) {
+    func onlySecretsAreRedactedInLinks(field: String, shown: String) {
         #expect(redaction.hiding(["Link": .init(field)])["Link"] == shown)
         #expect(redaction.hiding(["Refresh": "5; url=/in?token=s"])["Refresh"] == "5; url=/in?token=[hidden]")
     }
@@ -114,7 +114,7 @@ struct RedactionTests {
         (#"{"x":"token","token2":"s\\"}"#, #"{"x":"token","token2":"[hidden]"}"#),
         ("{\"token\"\n:\n\"s\"\n}", "{\"token\":\"[hidden]\"\n}"), ("\"token\"", "\"token\""),
     ])
-    func jsonLosesTheValuesOfSecretNames(body: String, expected: String) {
+    func secretMembersAreRedactedInJSON(body: String, expected: String) {
         #expect(shown(body) == expected)
         #expect(shown(body, nil) == expected)
         #expect(shown(body, "application/problem+json; charset=utf-8") == expected)
@@ -123,11 +123,11 @@ struct RedactionTests {
     @Test(arguments: [
         "{token: s}", #"{"token": "s"#, "", "{'token': 's'}", "token=s", #"{"token":"s"} x"#, "\u{FEFF}{}",
     ])
-    func whatIsNoJSONIsNotShown(body: String) {
+    func malformedJSONIsNotShown(body: String) {
         #expect(shown(body) == nil)
     }
 
-    @Test func formsLoseTheValuesOfSecretNames() {
+    @Test func secretFieldsAreRedactedInForms() {
         #expect(shown("a=1&password=s&b", "application/x-www-form-urlencoded") == "a=1&password=[hidden]&b")
         #expect(shown("p%61ssword=s", "Application/X-WWW-Form-URLEncoded; charset=utf-8") == "p%61ssword=[hidden]")
     }

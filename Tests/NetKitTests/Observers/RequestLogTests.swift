@@ -24,8 +24,8 @@ struct RequestLogTests {
         }
     }
 
-    @Test func aCallIsToldInLines() async throws {
-        stub.answer("/a", with: .json(#"{"x": 1}"#))
+    @Test func callIsLoggedInLines() async throws {
+        stub.register("/a", with: .json(#"{"x": 1}"#))
         let body = try Body.json(["q": "v"])
         _ = try await agent().send(Request<Bytes>("/a?b=c", method: .post, headers: ["X-A": "y"], body: body))
         #expect(
@@ -36,8 +36,8 @@ struct RequestLogTests {
                 ].map { $0.replacing(#"{"x": N}"#, with: #"{"x": 1}"#) })
     }
 
-    @Test func noSecretIsInALine() async throws {
-        stub.answer(
+    @Test func linesContainNoSecret() async throws {
+        stub.register(
             "/a",
             with: StubReply(
                 headers: ["Set-Cookie": canary, "Content-Type": "application/json"],
@@ -53,25 +53,25 @@ struct RequestLogTests {
         #expect(lines.values.allSatisfy { !$0.contains(canary) })
     }
 
-    @Test func aServerWritesNoLinesOfItsOwn() async throws {
-        stub.answer("/a", with: StubReply(headers: ["X-A": "1\n#9 < 200\r\u{1B}[31m\u{2028}x"]))
+    @Test func serverTextCannotForgeLines() async throws {
+        stub.register("/a", with: StubReply(headers: ["X-A": "1\n#9 < 200\r\u{1B}[31m\u{2028}x"]))
         _ = try await agent().send(Request<Bytes>("/a"))
         #expect(lines.values.allSatisfy { line in !line.unicodeScalars.contains { $0.value < 32 || $0 == "\u{2028}" } })
     }
 
-    @Test func aFailureIsToldWithItsReason() async throws {
-        stub.answer("/a", with: .failure(.reset))
+    @Test func failureIsLoggedWithItsReason() async throws {
+        stub.register("/a", with: .failure(.reset))
         _ = await ending(of: Request<Bytes>("/a"), from: agent())
         #expect(texts.last == "failed after N ms: reset: a stub's failure")
     }
 
-    @Test func largeAndStreamedBodiesAreNotTold() async throws {
-        stub.answer("/a", with: .json("[\(String(repeating: "1,", count: 2000))1]"))
+    @Test func largeAndStreamedBodiesAreNotLogged() async throws {
+        stub.register("/a", with: .json("[\(String(repeating: "1,", count: 2000))1]"))
         let body = Body.stream { Pieces([Bytes(Array(canary.utf8))]) }
         _ = try await agent { $0.showsHeaders = false }.send(Request<Bytes>("/a", method: .put, body: body))
         #expect(
             texts == [
-                "> PUT http://stub/a", "> a body that is put together or read while it is sent", "< N after N ms",
+                "> PUT http://stub/a", "> a body that is not in memory (multipart, file or stream)", "< N after N ms",
                 "< N bytes",
                 "ended after N ms",
             ])

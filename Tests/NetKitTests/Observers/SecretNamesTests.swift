@@ -13,21 +13,21 @@ struct SecretNamesTests {
         "X-Api-Key", "Cf-Access-Jwt-Assertion", "X-Amzn-Oidc-Data", "X-Forwarded-Access-Token", "api_key", "apiKey",
         "PHPSESSID", "SAMLResponse", "client_assertion", "AWSAccessKeyId", "X-Amz-Signature",
     ])
-    func aNameIsASecretInEveryPlace(name: String) {
-        for place in [SecretPlace.field, .parameter, .member, .cookie] {
-            #expect(Redaction.Names.usual.contains(name, as: place))
+    func secretNameIsRedactedEverywhere(name: String) {
+        for location in [SecretLocation.field, .parameter, .member, .cookie] {
+            #expect(Redaction.Names.usual.contains(name, as: location))
         }
     }
 
     @Test(arguments: ["monkey", "Idempotency-Key", "keyword", "tokenizer", "design", "author", "passenger", "spinner"])
-    func aFalseFriendIsNone(name: String) {
-        for place in [SecretPlace.field, .parameter, .member, .cookie] {
-            #expect(!Redaction.Names.usual.contains(name, as: place))
+    func similarNamesAreNotSecrets(name: String) {
+        for location in [SecretLocation.field, .parameter, .member, .cookie] {
+            #expect(!Redaction.Names.usual.contains(name, as: location))
         }
         #expect(redaction.hiding(url: "/?\(name)=1") == "/?\(name)=1")
     }
 
-    @Test func anAppAddsNamesAndTakesSomeAway() {
+    @Test func appCanAddAndRemoveSecretNames() {
         var names = Redaction.Names.usual
         names.parts = ["customer-number"]
         names.ends = ["badge"]
@@ -46,11 +46,11 @@ struct SecretNamesTests {
         ("/?type=text/html;charset=utf-8", "/?type=text/html;charset=utf-8"),
         ("/?zip_code=1&statusCode=2&status=3", "/?zip_code=1&statusCode=2&status=3"),
     ])
-    func aURLLosesTheValuesOfSecrets(url: String, shown: String) {
+    func secretsAreRedactedInAURL(url: String, shown: String) {
         #expect(redaction.hiding(url: url) == shown)
     }
 
-    @Test func aMemberCalledCodeIsASecretAsAText() {
+    @Test func codeMemberIsASecretIfItIsAString() {
         func shown(_ json: String) -> String? {
             redaction.hiding(body: Bytes(Array(json.utf8)), contentType: "application/json")
         }
@@ -63,7 +63,7 @@ struct SecretNamesTests {
         #expect(form == "grant_type=x&code=[hidden]&country_code=1")
     }
 
-    @Test func aFieldThatQuotesAURLLosesItsSecrets() {
+    @Test func secretsAreRedactedInAFieldWithAURL() {
         let shown = redaction.hiding([
             "X-Original-URL": "/a?token=s", "X-Forwarded-Uri": "https://a/?code=s", "X-A": "b?c",
         ])
@@ -72,7 +72,7 @@ struct SecretNamesTests {
         #expect(shown["X-A"] == "b?c")
     }
 
-    @Test func whatIsDescribedTurnsNoTextAround() {
+    @Test func redactedTextContainsNoBidirectionalControls() {
         let request = Request<Bytes>(
             "http://a.example/\u{202E}x;jsessionid=\(Self.canary)", headers: ["X-A": "\u{2066}\u{61C}"])
         for text in ["\(request)", "\(request.headers)", NetError(.usage, "\u{200E}\u{9B}").message] {
@@ -87,8 +87,8 @@ struct SecretNamesTests {
     private func agent(_ text: String, _ caching: Caching) -> Agent {
         let stub = StubTransport()
         var reply = StubReply.text(text)
-        reply.headers["Cache-Control"] = "max-age=99"
-        stub.answer("*", with: reply)
+        reply.headers["Cache-Control"] = "max-age=9900"
+        stub.register("*", with: reply)
         var configuration = Agent.Configuration()
         configuration.interceptors = [caching]
         return Agent(configuration, transport: stub)
@@ -105,9 +105,9 @@ struct SecretNamesTests {
         "X-Api-Key", "X-Auth-Token", "Private-Token", "X-Vault-Token", "X-Forwarded-Access-Token", "apikey",
         "X-Session-Id",
     ])
-    func aSecretFieldTellsUsersApartInTheCache(name: String) async throws {
+    func secretFieldSeparatesUsersInTheCache(name: String) async throws {
         let folder = try TemporaryTree()
-        let policies: [CacheRules] = [.application(CachePolicy(maximumAge: .seconds(99))), .http(HTTPCachePolicy())]
+        let policies: [CacheRules] = [.application(CachePolicy(maximumAge: .seconds(9900))), .http(HTTPCachePolicy())]
         for rules in policies {
             for store in [
                 MemoryCacheStore() as any CacheStore, DiskCacheStore(directory: folder.file("c\(policies.count)")),
@@ -118,17 +118,17 @@ struct SecretNamesTests {
                 #expect(try await send(name, "bob", caching, rules) == "of bob")
                 #expect(try await send(name, "alice-\(Self.canary)", caching, rules) == "of alice-\(Self.canary)")
                 await caching.finish()
-                try await store.removeAll()
+                try await store.removeAll(.all)
             }
         }
     }
 
-    @Test func theIdentityStoresNoSecret() async throws {
+    @Test func identityContainsNoSecret() async throws {
         let folder = try TemporaryTree()
         let caching = Caching(DiskCacheStore(directory: folder.file("cache")))
         let agent = agent("x", caching)
         var request = Request<Bytes>("http://a.example/me", headers: ["X-Api-Key": Self.canary])
-        request.caching = .application(CachePolicy(maximumAge: .seconds(99)))
+        request.caching = .application(CachePolicy(maximumAge: .seconds(9900)))
         _ = try await agent.send(request)
         await caching.finish()
         let files = folder.files
@@ -138,8 +138,8 @@ struct SecretNamesTests {
         }
     }
 
-    @Test func anAppsOwnNameTellsUsersApart() async throws {
-        let rules = CacheRules.application(CachePolicy(maximumAge: .seconds(99)))
+    @Test func appDefinedSecretNameSeparatesUsers() async throws {
+        let rules = CacheRules.application(CachePolicy(maximumAge: .seconds(9900)))
         var names = Redaction.Names.usual
         names.parts = ["customer"]
         let (plain, told) = (Caching(MemoryCacheStore()), Caching(MemoryCacheStore(), secrets: names))

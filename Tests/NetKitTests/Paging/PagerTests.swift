@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -13,8 +14,8 @@ struct PagerTests {
         return Pager(Request<[Int]>("list"), by: .number(), size: size, through: agent)
     }
 
-    @Test func itKnowsWhereItIs() async throws {
-        stub.answer("/list", with: .json("[1,2]"), .json("[3]"))
+    @Test func pagerReportsItsPosition() async throws {
+        stub.register("/list", with: .json("[1,2]"), .json("[3]"))
         let pager = pager()
         #expect(pager.currentPageNumber == 0)
         #expect(!pager.isFirstPage && !pager.isLastPage && !pager.isLoading)
@@ -28,8 +29,8 @@ struct PagerTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test func anEmptyPageTellsThatTheOneBeforeWasTheLast() async throws {
-        stub.answer("/list", with: .json("[1,2]"), .json("[]"))
+    @Test func emptyPageMarksThePreviousPageAsTheLast() async throws {
+        stub.register("/list", with: .json("[1,2]"), .json("[]"))
         let pager = pager()
         _ = try await pager.loadNextPage()
         #expect(try await pager.loadNextPage()?.value == nil)
@@ -38,8 +39,8 @@ struct PagerTests {
         #expect(pager.isLastPage)
     }
 
-    @Test func refreshingBeginsAgain() async throws {
-        stub.answer("/list", with: .json("[1,2]"), .json("[3]"), .json("[0,1]"), .json("[2,3]"), .json("[4]"))
+    @Test func refreshingRestartsAtTheFirstPage() async throws {
+        stub.register("/list", with: .json("[1,2]"), .json("[3]"), .json("[0,1]"), .json("[2,3]"), .json("[4]"))
         let pager = pager()
         _ = try await pager.loadNextPage()
         _ = try await pager.loadNextPage()
@@ -50,8 +51,8 @@ struct PagerTests {
         #expect(stub.requests.map(\.query) == [1, 2, 1, 2, 3].map { "page=\($0)&per_page=2" })
     }
 
-    @Test func aRefreshThatFailsChangesNothing() async throws {
-        stub.answer("/list", with: .json("[1,2]"), .failure(.reset), .json("[3]"))
+    @Test func failedRefreshChangesNothing() async throws {
+        stub.register("/list", with: .json("[1,2]"), .failure(.reset), .json("[3]"))
         let pager = pager()
         _ = try await pager.loadNextPage()
         #expect(await failureCode { () async throws(NetError) in _ = try await pager.refresh() } == .reset)
@@ -59,13 +60,13 @@ struct PagerTests {
         #expect(try await pager.loadNextPage()?.value == [3])
     }
 
-    @Test func aPageThatLeadsAstrayIsGivenAndARefreshBeginsAnew() async throws {
+    @Test func pageWithAnInvalidLinkIsDeliveredAndARefreshRestarts() async throws {
         func page(_ text: String, _ link: String) -> StubReply {
             var reply = StubReply.json(text)
             reply.headers["Link"] = "<\(link)>; rel=next"
             return reply
         }
-        stub.answer(
+        stub.register(
             "/list", with: page("[1]", "/list?p=2"), page("[0]", "http://other/list?p=2"), page("[0]", "/list"),
             page("[2]", "http://other/list?p=3"), .json("[2]"))
         let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
@@ -81,8 +82,8 @@ struct PagerTests {
         #expect(stub.requests.map(\.query) == [nil, nil, nil, nil])
     }
 
-    @Test func aLoadThatFailsIsTriedAgain() async throws {
-        stub.answer("/list", with: .json("[1,2]"), .status(503), .json("[3]"))
+    @Test func failedLoadCanBeRetried() async throws {
+        stub.register("/list", with: .json("[1,2]"), .status(503), .json("[3]"))
         let pager = pager()
         _ = try await pager.loadNextPage()
         #expect(
@@ -93,8 +94,8 @@ struct PagerTests {
         #expect(stub.requests.map(\.query) == [1, 2, 2].map { "page=\($0)&per_page=2" })
     }
 
-    @Test func loadsAtOnceGetPagesOfTheirOwn() async throws {
-        stub.answer("/list", with: (0..<10).map { StubReply.json("[\($0),\($0)]") } + [.json("[]")])
+    @Test func concurrentLoadsReturnDifferentPages() async throws {
+        stub.register("/list", with: (0..<10).map { StubReply.json("[\($0),\($0)]") } + [.json("[]")])
         let pager = pager()
         let numbers = try await withThrowingTaskGroup(of: Int?.self) { group in
             for _ in 0..<20 {
@@ -108,8 +109,8 @@ struct PagerTests {
         #expect(!pager.isLoading)
     }
 
-    @Test func aLoadThatGivesUpLeavesItsTurnToTheNext() async throws {
-        stub.answer("/list", with: [StubReply.json("[1,2]").held(by: gate), .json("[3,4]")])
+    @Test func cancelledWaitingLoadDoesNotBlockTheNext() async throws {
+        stub.register("/list", with: [StubReply.json("[1,2]").held(by: gate), .json("[3,4]")])
         let pager = pager()
         let first = Task { try await pager.loadNextPage()?.number }
         try await gate.waitForArrivals(1)
@@ -124,8 +125,8 @@ struct PagerTests {
         #expect(try await third.value == 2)
     }
 
-    @Test func aCancelledLoadLosesNoPage() async throws {
-        stub.answer("/list", with: [StubReply.json("[1,2]").held(by: gate), .json("[1,2]")])
+    @Test func cancelledLoadLosesNoPage() async throws {
+        stub.register("/list", with: [StubReply.json("[1,2]").held(by: gate), .json("[1,2]")])
         let pager = pager()
         let first = Task {
             await failureCode { () async throws(NetError) in _ = try await pager.loadNextPage() }
@@ -136,8 +137,8 @@ struct PagerTests {
         #expect(try await pager.loadNextPage()?.number == 1)
     }
 
-    @Test func aSizeCountsFromTheNextBeginning() async throws {
-        stub.answer("/list", with: .json("[1,2]"), .json("[3,4]"), .json("[1,2,3]"))
+    @Test func pageSizeAppliesFromTheNextRefresh() async throws {
+        stub.register("/list", with: .json("[1,2]"), .json("[3,4]"), .json("[1,2,3]"))
         let pager = pager()
         pager.pageSize = 0
         #expect(pager.pageSize == 1)

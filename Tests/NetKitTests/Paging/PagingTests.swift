@@ -13,8 +13,8 @@ struct PagingTests {
 
     /// Returns a server with a list of numbers from 1, in pages that the query selects.
     private static func list(_ count: Int, first: Int = 1, cap: Int = .max) -> StubTransport {
-        StubTransport { asked in
-            let query = fields(asked.query)
+        StubTransport { received in
+            let query = fields(received.query)
             let size = min(query["per_page"] ?? query["limit"] ?? 3, cap)
             let start = query["offset"] ?? ((query["page"] ?? first) - first) * size
             return .json(
@@ -43,9 +43,31 @@ struct PagingTests {
         return all
     }
 
+    /// Keeps an iterator, and loads a page for each call.
+    private actor LoadedList {
+        private var iterator: Pages<Request<[Int]>>.AsyncIterator
+
+        init(_ pages: Pages<Request<[Int]>>) {
+            iterator = pages.makeAsyncIterator()
+        }
+
+        func loadMore() async throws -> [Int]? {
+            var iterator = iterator
+            defer { self.iterator = iterator }
+            return try await iterator.next()?.value
+        }
+    }
+
+    @Test func actorCanKeepAnIterator() async throws {
+        let list = LoadedList(agent(Self.list(5)).pages(of: numbers, by: .number(), size: 3))
+        #expect(try await list.loadMore() == [1, 2, 3])
+        #expect(try await list.loadMore() == [4, 5])
+        #expect(try await list.loadMore() == nil)
+    }
+
     // MARK: Styles
 
-    @Test func numbersGoUpToTheFirstPageThatIsNotFull() async throws {
+    @Test func pageNumbersIncreaseUntilAPageIsNotFull() async throws {
         let stub = Self.list(7)
         let pages = try await collect(agent(stub).pages(of: numbers, by: .number(), size: 3))
         #expect(pages.map(\.value) == [[1, 2, 3], [4, 5, 6], [7]])
@@ -56,7 +78,7 @@ struct PagingTests {
             stub.requests.map(\.query) == (1...3).map { "page=\($0)&per_page=3&sort=up" })
     }
 
-    @Test func anEmptyPageBehindTheLastOneIsLeftOut() async throws {
+    @Test func emptyPageAfterTheLastIsOmitted() async throws {
         let stub = Self.list(6)
         let pages = try await collect(agent(stub).pages(of: numbers, by: .number(), size: 3))
         #expect(pages.map(\.value) == [[1, 2, 3], [4, 5, 6]])
@@ -69,7 +91,7 @@ struct PagingTests {
         #expect(pages[0].isFirst && pages[0].isLast)
     }
 
-    @Test func numbersMayBeginAtZeroAndHaveOtherNames() async throws {
+    @Test func pageNumbersCanStartAtZeroAndUseOtherParameterNames() async throws {
         let stub = Self.list(5, first: 0)
         let pages = try await collect(
             agent(stub).pages(of: numbers, by: .number("page", from: 0, size: "limit"), size: 2))
@@ -78,7 +100,7 @@ struct PagingTests {
         #expect(stub.requests[0].query == "limit=2&page=0&sort=up")
     }
 
-    @Test func offsetsGoUpByWhatCame() async throws {
+    @Test func offsetsIncreaseByTheNumberOfItems() async throws {
         let stub = Self.list(7, cap: 2)
         let style = PageStyle<[Int]>.offset(total: { _ in 7 })
         let pages = try await collect(agent(stub).pages(of: numbers, by: style, size: 5))
@@ -87,7 +109,7 @@ struct PagingTests {
         #expect(pages.last?.isLast == true)
     }
 
-    @Test func aTotalTellsTheLastPageBeforehand() async throws {
+    @Test func totalDeterminesTheLastPage() async throws {
         let stub = Self.list(6)
         let style = PageStyle<[Int]>.number(total: { _ in 6 })
         let pages = try await collect(agent(stub).pages(of: numbers, by: style, size: 3))
@@ -95,9 +117,9 @@ struct PagingTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test func cursorsLeadOn() async throws {
+    @Test func cursorsAreFollowed() async throws {
         let stub = StubTransport()
-        stub.answer(
+        stub.register(
             "/list", with: .json(#"{"items": [1], "next": "b c"}"#), .json(#"{"items": [], "next": "d"}"#),
             .json(#"{"items": [3], "next": ""}"#))
         let pages = try await collect(
@@ -107,14 +129,14 @@ struct PagingTests {
         #expect(stub.requests.map(\.query) == [nil, "after=b%20c", "after=d"])
     }
 
-    @Test func linksLeadOn() async throws {
+    @Test func linksAreFollowed() async throws {
         let stub = StubTransport()
         func reply(_ text: String, _ link: String) -> StubReply {
             var reply = StubReply.json(text)
             reply.headers.append(name: "Link", value: link)
             return reply
         }
-        stub.answer(
+        stub.register(
             "/list", with: reply("[1]", #"</list?p=2>; rel="next", </list?p=9>; rel=last"#),
             reply("[2]", #"</list?p=1>; rel="prev first", <http://STUB:80/list?p=3>;rel=NEXT"#),
             reply("[3]", #"</list?p=2>; rel=prev"#))
@@ -125,11 +147,23 @@ struct PagingTests {
 
     // MARK: Invalid pages
 
+    @Test func pagesFollowTheLinkFieldByDefault() async throws {
+        let stub = StubTransport()
+        var reply = StubReply.json("[1]")
+        reply.headers["Link"] = #"</list?p=2>; rel="next""#
+        stub.register("/list", with: reply, .json("[2]"))
+        var pages: [[Int]] = []
+        for try await page in agent(stub).pages(of: numbers) {
+            pages.append(page.value)
+        }
+        #expect(pages == [[1], [2]])
+    }
+
     @Test func aLinkToAnotherOriginIsRefused() async throws {
         let stub = StubTransport()
         var reply = StubReply.json("[1]")
         reply.headers["Link"] = #"<http://other/list?p=2>; rel="next""#
-        stub.answer("/list", with: reply)
+        stub.register("/list", with: reply)
         let agent = agent(stub)
         let pager = Pager(numbers, by: .link(), through: agent)
         let first = try await pager.loadNextPage()
@@ -143,12 +177,12 @@ struct PagingTests {
         #expect(pager.currentPage?.value == [1])
     }
 
-    @Test func aLinkOfAPageOutOfACacheIsFollowedNoFurther() async throws {
+    @Test func crossOriginLinkOfACachedPageIsRefused() async throws {
         let stub = StubTransport()
         var reply = StubReply.json("[1]")
         reply.headers["Link"] = #"<http://other/list?p=2>; rel="next""#
-        stub.answer("http://stub/list", with: .redirect(to: "http://other/list"))
-        stub.answer("http://other/list", with: reply)
+        stub.register("http://stub/list", with: .redirect(to: "http://other/list"))
+        stub.register("http://other/list", with: reply)
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.interceptors = [Caching(MemoryCacheStore(), rules: .app(9))]
         let agent = Agent(configuration, transport: stub)
@@ -162,14 +196,14 @@ struct PagingTests {
         }
         #expect(stub.requests.map(\.url) == ["http://stub/list", "http://other/list"])
         #expect(stub.requests.last?.headers["X-Api-Key"] == nil)
-        let kept = try await agent.send(list)
-        #expect(kept.isFromCache && kept.url == "http://other/list")
+        let cached = try await agent.send(list)
+        #expect(cached.isFromCache && cached.url == "http://other/list")
     }
 
     @Test(arguments: [1, 2, 3])
-    func aCircleOfCursorsIsFound(length: Int) async throws {
-        let stub = StubTransport { asked in
-            let number = Self.fields(asked.query)["cursor"] ?? 0
+    func cycleOfCursorsIsDetected(length: Int) async throws {
+        let stub = StubTransport { received in
+            let number = Self.fields(received.query)["cursor"] ?? 0
             return .json(#"{"items": [\#(number)], "next": "\#(number % length + 1)"}"#)
         }
         let agent = agent(stub)
@@ -188,11 +222,11 @@ struct PagingTests {
         #expect(pager.isLastPage)
     }
 
-    @Test func aLinkBackToTheFirstPageIsFound() async throws {
+    @Test func linkBackToTheFirstPageIsDetected() async throws {
         let stub = StubTransport()
         var reply = StubReply.json("[1]")
         reply.headers["Link"] = #"</list>; rel="next""#
-        stub.answer("/list", with: reply)
+        stub.register("/list", with: reply)
         let agent = agent(stub)
         let pager = Pager(Request<[Int]>("list"), by: .link(), through: agent)
         #expect(try await pager.loadNextPage()?.value == [1])
@@ -201,9 +235,9 @@ struct PagingTests {
         #expect(pager.isLastPage)
     }
 
-    @Test func aPageThatLeadsNowhereIsGivenBeforeTheFailure() async throws {
+    @Test func pageWithAnInvalidLinkIsDeliveredBeforeTheFailure() async throws {
         let stub = StubTransport()
-        stub.answer(
+        stub.register(
             "/list", with: .json(#"{"items": [1], "next": "A"}"#), .json(#"{"items": [2], "next": "B"}"#),
             .json(#"{"items": [2], "next": "A"}"#), .json(#"{"items": [9], "next": "C"}"#))
         var items: [Int] = []
@@ -218,21 +252,21 @@ struct PagingTests {
         #expect(stub.requests.count == 3)
     }
 
-    @Test func aLinkThatIsNoURLIsReportedBehindItsPage() async throws {
+    @Test func invalidLinkIsReportedAfterItsPage() async throws {
         let stub = StubTransport()
         var reply = StubReply.json("[1]")
         reply.headers["Link"] = #"<http://[x>; rel="next""#
-        stub.answer("/list", with: reply)
+        stub.register("/list", with: reply)
         var pages = agent(stub).pages(of: numbers, by: .link()).makeAsyncIterator()
         #expect(try await pages.next()?.value == [1])
         #expect(await failureCode { () async throws(NetError) in _ = try await pages.next(isolation: nil) } != nil)
     }
 
-    @Test func theErrorShowsNoSecretOfALink() async throws {
+    @Test func errorContainsNoSecretOfALink() async throws {
         let stub = StubTransport()
         var reply = StubReply.json("[1]")
         reply.headers["Link"] = #"<http://u:p@other/list?access_token=\#(canary)&p=2>; rel="next""#
-        stub.answer("/list", with: reply)
+        stub.register("/list", with: reply)
         let pager = Pager(numbers, by: .link(), through: agent(stub))
         _ = try await pager.loadNextPage()
         let error = await #expect(throws: NetError.self) { try await pager.loadNextPage() }
@@ -240,7 +274,7 @@ struct PagingTests {
         #expect(error?.message.contains(canary) == false && error?.message.contains("u:p") == false)
     }
 
-    @Test func aServerThatDoesNotHeedTheNumberIsFound() async throws {
+    @Test func serverThatIgnoresThePageNumberIsDetected() async throws {
         let stub = StubTransport { _ in .json("[1,2,3]") }
         let agent = agent(stub)
         var pages = agent.pages(of: numbers, by: .number(), size: 3).makeAsyncIterator()
@@ -253,7 +287,7 @@ struct PagingTests {
 
     @Test func aFailureEndsTheSequence() async throws {
         let stub = StubTransport()
-        stub.answer("/list", with: .json("[1,2,3]"), .status(503), .json("[4]"))
+        stub.register("/list", with: .json("[1,2,3]"), .status(503), .json("[4]"))
         var pages = agent(stub).pages(of: numbers, by: .number(), size: 3).makeAsyncIterator()
         #expect(try await pages.next()?.value == [1, 2, 3])
         let code = await failureCode { () async throws(NetError) in _ = try await pages.next(isolation: nil) }
@@ -261,13 +295,13 @@ struct PagingTests {
         #expect(try await pages.next()?.number == nil)
     }
 
-    @Test func aSequenceBeginsAnewEachTimeItIsRead() async throws {
+    @Test func sequenceRestartsEachTimeItIsIterated() async throws {
         let pages = agent(Self.list(4)).pages(of: numbers, by: .number(), size: 3)
         #expect(try await collect(pages).map(\.value) == [[1, 2, 3], [4]])
         #expect(try await collect(pages).map(\.value) == [[1, 2, 3], [4]])
     }
 
-    @Test func whatDescribesARequestHasPagesToo() async throws {
+    @Test func requestConvertibleTypesHavePages() async throws {
         struct Cities: RequestConvertible {
             func request() async throws(NetError) -> Request<[Int]> { Request("list") }
         }
@@ -275,12 +309,12 @@ struct PagingTests {
         #expect(pages.map(\.value) == [[1, 2, 3], [4]])
     }
 
-    @Test func aCountBeyondAllNumbersIsTakenAsItIs() async throws {
+    @Test func hugeCountsDoNotOverflow() async throws {
         let stub = StubTransport()
-        stub.answer("/list", with: .json("[1]"), .json("[2]"), .json("[3]"), .json("[]"))
+        stub.register("/list", with: .json("[1]"), .json("[2]"), .json("[3]"), .json("[]"))
         let pages = agent(stub).pages(of: numbers, by: .offset(size: nil) { $0.isEmpty ? 0 : .max }, size: 3)
         #expect(try await collect(pages).map(\.value) == [[1], [2], [3]])
-        stub.answer("/list", with: .json("[1]"), .json("[2]"), .json("[]"))
+        stub.register("/list", with: .json("[1]"), .json("[2]"), .json("[]"))
         let last = agent(stub).pages(of: numbers, by: .number(from: .max, size: nil), size: 3)
         #expect(try await collect(last).map(\.value) == [[1], [2]])
     }

@@ -46,7 +46,7 @@ struct ParameterEncoderTests {
             ])
     }
 
-    @Test func aDictionaryIsSortedWhateverItsKeysAre() throws {
+    @Test func dictionaryIsSortedForAnyKeyType() throws {
         enum Place: String, Encodable, CodingKeyRepresentable { case aHome, bWork, cElse }
         let numbered = Dictionary(uniqueKeysWithValues: (1...9).map { ($0, $0) })
         let fields = try Parameters(encoding: numbered).fields
@@ -73,7 +73,7 @@ struct ParameterEncoderTests {
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, 253_402_300_800, -62_135_769_601])
-    func aDateThatNoTextCanSayIsRefusedWithItsPath(_ seconds: Double) throws {
+    func unrepresentableDateIsRejectedWithItsPath(_ seconds: Double) throws {
         struct Event: Encodable { var at: [Date] }
         let event = Event(at: [.now, Date(timeIntervalSince1970: seconds)])
         let error = #expect(throws: NetError.self) { try Parameters(encoding: event) }
@@ -86,7 +86,7 @@ struct ParameterEncoderTests {
         #expect(try Parameters(encoding: dates) == ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
     }
 
-    @Test func keysAreRenamedButThoseOfDictionaries() throws {
+    @Test func keysAreRenamedExceptInDictionaries() throws {
         struct Outer: Encodable {
             var userIDText = 1
             var isHTTP2Ready = 2
@@ -104,7 +104,7 @@ struct ParameterEncoderTests {
         #expect(try Parameters(encoding: Inner(), by: loud) == ["AB": 5])
     }
 
-    @Test func everyShapeOfContainerIsKept() throws {
+    @Test func everyContainerShapeIsPreserved() throws {
         #expect(
             try Parameters(encoding: Derived()) == [
                 "own": 2, "super": ["base": 1], "nested": ["own": nil, "list": ["base": 1]],
@@ -160,7 +160,7 @@ struct ParameterEncoderTests {
         #expect(try Parameters(encoding: Nothing()) == [:])
     }
 
-    @Test func aValueThatRefusesIsNamedByItsPath() {
+    @Test func encodingErrorContainsThePath() {
         struct Refusing: Encodable {
             func encode(to encoder: any Encoder) throws {
                 let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "never")

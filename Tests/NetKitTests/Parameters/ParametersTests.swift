@@ -67,10 +67,10 @@ struct ParametersTests {
         #expect(!other.isEmpty && Parameters.object([]).isEmpty && Parameters.array([]).isEmpty)
     }
 
-    @Test func whatCannotBeWrittenNamesItsKey() throws {
+    @Test func unencodableValueErrorContainsItsKey() throws {
         let bad: [(Parameters, String)] = [
             (["a": ["b": [.double(.nan)]]], "'a[b][]'"), (["a": .double(-.infinity)], "'a'"),
-            (["n": .number("1x")], "'n'"), ([1, 2], "no object"), ("text", "no object"),
+            (["n": .number("1x")], "'n'"), ([1, 2], "not an object"), ("text", "not an object"),
         ]
         for (parameters, said) in bad {
             let error = #expect(throws: NetError.self) { try query(parameters) }
@@ -79,7 +79,7 @@ struct ParametersTests {
         }
     }
 
-    @Test func aTreeIsAsDeepAsItsLimitAndNoDeeper() throws {
+    @Test func depthLimitIsEnforced() throws {
         func nested(_ depth: Int) -> Parameters {
             (1..<depth).reduce(into: ["v": 1]) { inner, _ in inner = ["k": inner] }
         }
@@ -88,7 +88,7 @@ struct ParametersTests {
         #expect(error?.code == .tooLarge)
     }
 
-    @Test func jsonKeepsDigitsNulOrderAndRepeatedNames() throws {
+    @Test func jsonPreservesDigitsNULOrderAndRepeatedNames() throws {
         let parameters = try Parameters(
             json: #"{"b":12345678901234567890.10,"a\u0000":"\u0000\ud83d\ude00","b":[null,true,{}]}"#)
         #expect(
@@ -99,16 +99,16 @@ struct ParametersTests {
     }
 
     @Test(arguments: [("{\"a\":\"\\ud800\"}", 12), ("{\"a\":1,}", 7), ("", 0), ("7", 0), ("[1", 2)])
-    func jsonThatIsNoneTellsTheByte(text: String, offset: Int) {
+    func malformedJSONErrorContainsTheByteOffset(text: String, offset: Int) {
         let error = #expect(throws: NetError.self) { try Parameters(json: text) }
         #expect(error?.code == .badJSON)
         #expect(error?.offset == offset)
     }
 
-    @Test func escapingLeavesWhatStandsForItself() {
+    @Test func escapingLeavesUnreservedCharacters() {
         let all = String(String.UnicodeScalarView((0..<128).compactMap { UnicodeScalar($0) }))
-        let kept = QueryEncoding().escape(all).replacing(/%[0-9A-F]{2}/, with: "")
-        #expect(kept == "-./0123456789?ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~")
+        let unescaped = QueryEncoding().escape(all).replacing(/%[0-9A-F]{2}/, with: "")
+        #expect(unescaped == "-./0123456789?ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~")
         #expect(QueryEncoding().escape("a ä") == "a%20%C3%A4")
         #expect(QueryEncoding(spaces: .plus).escape("a +") == "a+%2B")
         #expect(QueryEncoding().escape("") == "")

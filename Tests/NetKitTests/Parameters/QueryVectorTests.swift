@@ -58,7 +58,7 @@ struct QueryVectorTests {
         }
     }
 
-    @Test func everyQueryFindsItsPlaceInItsURL() throws {
+    @Test func queryIsInsertedIntoItsURL() throws {
         for vector in try Self.vectors("query_attach.json") {
             let query = try #require(Self.text(vector["query"]))
             let encoding = QueryEncoding { _ in query }

@@ -11,7 +11,7 @@ struct RequestParametersTests {
     }
 
     @Test(arguments: [Method.get, .head, .delete, "delete"])
-    func theyGoIntoTheURL(method: Method) async throws {
+    func parametersAreAddedToTheURL(method: Method) async throws {
         let request = Request<Bytes>("cities?sort=name#top", method: method, parameters: ["count": 10])
         let received = try await sent(request)
         #expect(received.url.hasPrefix("http://example.com/v1/cities?sort=name&count=10"))
@@ -19,7 +19,7 @@ struct RequestParametersTests {
     }
 
     @Test(arguments: [Method.post, .put, .patch, "PURGE"])
-    func theyBecomeAFormOtherwise(method: Method) async throws {
+    func parametersBecomeAFormForOtherMethods(method: Method) async throws {
         let request = Request<Bytes>("cities", method: method).with(parameters: ["b": "ä b", "a": [1]])
         let received = try await sent(request)
         #expect(received.url == "http://example.com/v1/cities")
@@ -41,7 +41,7 @@ struct RequestParametersTests {
         #expect(posted.headers["Content-Type"] == "application/x-www-form-urlencoded")
     }
 
-    @Test func theSetOfMethodsIsTheRequestsOwn() async throws {
+    @Test func queryMethodsAreSetByTheRequest() async throws {
         var request = Request<Bytes>("a", method: .post, body: .text("body")).with(parameters: ["k": "v"])
         request.queryMethods = [.post]
         let received = try await sent(request)
@@ -52,7 +52,7 @@ struct RequestParametersTests {
         #expect(try await sent(request).body == Bytes(Array("k=v".utf8)))
     }
 
-    @Test func aGetMayCarryABodyBesides() async throws {
+    @Test func getCanHaveABodyAndParameters() async throws {
         let request = Request<Bytes>("a", body: .text("body")).with(parameters: ["k": "v"])
         let received = try await sent(request)
         #expect(received.url == "http://example.com/v1/a?k=v")
@@ -65,13 +65,13 @@ struct RequestParametersTests {
         #expect(error?.code == .usage)
     }
 
-    @Test func theEncodingIsTheRequestsOwn() async throws {
+    @Test func encodingIsSetByTheRequest() async throws {
         var request = Request<Bytes>("a").with(parameters: ["k": [true, " "]])
         request.queryEncoding = QueryEncoding(arrays: .indexed, booleans: .words, spaces: .plus)
         #expect(try await sent(request).url == "http://example.com/v1/a?k%5B0%5D=true&k%5B1%5D=+")
     }
 
-    @Test func anEncoderOfOnesOwnWritesQueryAndForm() async throws {
+    @Test func customEncoderWritesQueryAndForm() async throws {
         var request = Request<Bytes>("a").with(parameters: ["k": "v"])
         request.queryEncoding = QueryEncoding { "own:\($0.fields.count)" }
         #expect(try await sent(request).url == "http://example.com/v1/a?own:1")
@@ -80,7 +80,7 @@ struct RequestParametersTests {
     }
 
     @Test(arguments: ["a#b", "a b", "a\nb", "a\u{7F}"])
-    func whatEndsAQueryIsRefusedFromAnEncoderOfOnesOwn(text: String) async throws {
+    func queryDelimiterFromACustomEncoderIsRejected(text: String) async throws {
         var request = Request<Bytes>("a").with(parameters: [:])
         request.queryEncoding = QueryEncoding { _ in text }
         let error = await #expect(throws: NetError.self) { try await sent(request) }
@@ -99,10 +99,18 @@ struct RequestParametersTests {
         #expect(await #expect(throws: NetError.self) { try await sent(request) }?.message == "mine")
     }
 
-    @Test func aBadParameterNamesItsKey() async throws {
+    @Test func invalidParameterErrorContainsItsKey() async throws {
         let request = Request<Bytes>("a").with(parameters: ["a": ["b": .double(.nan)]])
         let error = await #expect(throws: NetError.self) { try await sent(request) }
         #expect(error?.code == .badParameter)
         #expect(error?.message == "'a[b]': the number is not finite")
+    }
+}
+
+extension Request {
+    fileprivate func with(parameters: Parameters?) -> Request {
+        var request = self
+        request.parameters = parameters
+        return request
     }
 }

@@ -11,7 +11,7 @@ struct ConnectivityTests {
 
     init() {
         reachability = Reachability(path)
-        stub.answer("*", with: .text("hello"))
+        stub.register("*", with: .text("hello"))
     }
 
     private func agent(
@@ -36,7 +36,7 @@ struct ConnectivityTests {
 
     // MARK: The check before a call (HZYNetwork, CTNetworking)
 
-    @Test func withoutAWayACallFailsAtOnceAndNothingIsSent() async throws {
+    @Test func callWithoutAPathFailsImmediatelyAndSendsNothing() async throws {
         let agent = agent([ReachabilityCheck(reachability)])
         #expect(await code(Request("http://a.example/"), agent) == .unreachable)
         #expect(stub.requests.isEmpty)
@@ -44,7 +44,7 @@ struct ConnectivityTests {
         #expect(await code(Request("http://a.example/"), agent) == nil)
     }
 
-    @Test func whileNobodyKnowsACallGoesOn() async {
+    @Test func callContinuesWhileReachabilityIsUnknown() async {
         path.set(.unknown)
         #expect(await code(Request("http://a.example/"), agent([ReachabilityCheck(reachability)])) == nil)
     }
@@ -53,12 +53,12 @@ struct ConnectivityTests {
         "http://localhost:8080/", "http://127.0.0.1/", "http://[::1]:81/", "https://app.localhost/",
         "http://user@127.9.9.9/",
     ])
-    func thisMachineIsAlwaysReached(url: String) async {
+    func localHostIsAlwaysReachable(url: String) async {
         #expect(await code(Request(url), agent([ReachabilityCheck(reachability)])) == nil)
         #expect(path.lookups.isEmpty)
     }
 
-    @Test func aHostThatIsReachedWithoutADefaultRouteIsNotVetoed() async {
+    @Test func hostReachableWithoutADefaultRouteIsNotRejected() async {
         path.set(PathState(.viaWiFiOrWired), of: "printer.lan")
         path.set(PathState(.viaWiFiOrWired), of: "fd00::7")
         let agent = agent([ReachabilityCheck(reachability)])
@@ -68,7 +68,7 @@ struct ConnectivityTests {
         #expect(path.lookups == ["printer.lan", "fd00::7", "other.lan"])
     }
 
-    @Test func whatStandsBeforeTheHostIsWhatHasToBeReached() async {
+    @Test func proxyIsCheckedForReachability() async {
         path.set(PathState(.viaWiFiOrWired), of: "10.0.0.9")
         let agent = agent([ReachabilityCheck(reachability, proxy: Proxy("http://10.0.0.9:3128"))])
         #expect(await code(Request("http://a.example/"), agent) == nil)
@@ -78,9 +78,9 @@ struct ConnectivityTests {
         var environment = direct
         environment.proxy = .environment
         #expect(await code(environment, agent) == nil)
-        var elsewhere = direct
-        elsewhere.addressOverrides = [AddressOverride(host: "a.example", toHost: "10.0.0.9")]
-        #expect(await code(elsewhere, agent) == nil)
+        var otherConfiguration = direct
+        otherConfiguration.addressOverrides = [AddressOverride(host: "a.example", toHost: "10.0.0.9")]
+        #expect(await code(otherConfiguration, agent) == nil)
         var socket = direct
         socket.unixSocket = "/tmp/socket"
         #expect(await code(socket, agent) == nil)
@@ -88,7 +88,7 @@ struct ConnectivityTests {
 
     // MARK: Cellular networks
 
-    @Test func aRequestThatMayNotGoOverAModemFailsBeforeItIsSent() async throws {
+    @Test func requestWithoutCellularAccessFailsBeforeItIsSent() async throws {
         path.set(PathState(.viaCellular, interface: "wwan0"))
         var request = Request<String>("http://a.example/")
         request.allowsCellular = false
@@ -103,7 +103,7 @@ struct ConnectivityTests {
         #expect(await code(request, agent) == nil)
     }
 
-    @Test func anAgentsRequestsMayAllBeKeptOffAModem() async {
+    @Test func agentCanDisallowCellularForAllRequests() async {
         path.set(.viaCellular)
         let agent = agent(allowsCellular: false)
         #expect(await code(Request("http://a.example/"), agent) == .cellularRefused)
@@ -113,7 +113,7 @@ struct ConnectivityTests {
         #expect(await code(Request("http://localhost/"), agent) == nil)
     }
 
-    @Test func aHostWithAnotherWayThanTheDefaultIsJudgedByItsOwn() async {
+    @Test func hostWithItsOwnRouteIsCheckedOnThatRoute() async {
         path.set(.viaCellular)
         path.set(PathState(.viaWiFiOrWired), of: "nas.lan")
         let agent = agent(allowsCellular: false)
@@ -123,7 +123,7 @@ struct ConnectivityTests {
         #expect(await code(Request("http://10.1.1.1/"), agent) == .cellularRefused)
     }
 
-    @Test func withoutAnyWayTheTransportTellsWhatIsWrong() async {
+    @Test func transportReportsTheErrorWithoutAPath() async {
         #expect(await code(Request("http://a.example/"), agent(allowsCellular: false)) == nil)
         #expect(stub.requests.count == 1)
     }
@@ -141,7 +141,7 @@ struct ConnectivityTests {
         return request
     }
 
-    @Test func aRequestThatWaitsIsSentWhenThereIsAWay() async throws {
+    @Test func waitingRequestIsSentWhenAPathAppears() async throws {
         let feed = EventFeed()
         let agent = agent(observers: [feed])
         let sending = Task { [request = waiting()] in try await agent.send(request).value }
@@ -156,7 +156,7 @@ struct ConnectivityTests {
         #expect(try await sending.value == "hello")
     }
 
-    @Test func aRequestThatWaitsIsNotVetoedByACheckBeforeIt() async throws {
+    @Test func waitingRequestIsNotRejectedByAnEarlierCheck() async throws {
         let feed = EventFeed()
         let agent = agent([ReachabilityCheck(reachability)], observers: [feed])
         let sending = Task { [request = waiting()] in try await agent.send(request).value }
@@ -169,7 +169,7 @@ struct ConnectivityTests {
         #expect(try await sending.value == "hello")
     }
 
-    @Test func aRequestThatWaitsAndMayNotGoOverAModemWaitsForAnother() async throws {
+    @Test func waitingRequestWithoutCellularAccessWaitsForAnotherPath() async throws {
         path.set(.viaCellular)
         let feed = EventFeed()
         let agent = agent(allowsCellular: false, observers: [feed])
@@ -184,7 +184,7 @@ struct ConnectivityTests {
         #expect(try await sending.value == "hello")
     }
 
-    @Test func itsOwnTimeLimitEndsTheWait() async throws {
+    @Test func waitTimeoutEndsTheWait() async throws {
         let agent = agent()
         let request = waiting(.milliseconds(30))
         let error = await #expect(throws: NetError.self) { try await agent.send(request) }
@@ -192,7 +192,7 @@ struct ConnectivityTests {
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func theTimeThatItWaitedIsNotGivenTwice() async throws {
+    @Test func waitedTimeCountsTowardsTheTotalTimeout() async throws {
         let feed = EventFeed()
         let agent = agent(observers: [feed])
         let sending = Task { [request = waiting(.seconds(60))] in try await agent.send(request).value }
@@ -201,7 +201,7 @@ struct ConnectivityTests {
         }
         path.set(.viaWiFiOrWired)
         _ = try await sending.value
-        let left = try #require(stub.requests.first?.request.limits?.total)
+        let left = try #require(stub.requests.first?.request.limits.total)
         #expect(left < .seconds(60) && left > .zero)
     }
 
@@ -217,7 +217,7 @@ struct ConnectivityTests {
         #expect(error?.code == .cancelled)
     }
 
-    @Test func aServiceSignsWhatHasWaitedWhenItIsSent() async throws {
+    @Test func waitingRequestIsSignedWhenItIsSent() async throws {
         let time = StubTime(epochSeconds: 1000)
         var configuration = Service.Configuration()
         configuration.signing = [RequestSigning(keyID: "app", key: [], time: time.source)]
@@ -237,13 +237,13 @@ struct ConnectivityTests {
 
     // MARK: Retry
 
-    @Test func aRetryWaitsForTheWayToComeBack() async throws {
+    @Test func retryWaitsForThePathToReturn() async throws {
         let feed = EventFeed()
         var retry = Retry(time: time.source)
         retry.reachability = reachability
         let gate = StubGate()
         time.hold(by: gate)
-        stub.answer("/", with: .failure(.unreachable), .text("again"))
+        stub.register("/", with: .failure(.unreachable), .text("again"))
         let agent = agent([retry], observers: [feed])
         let sending = Task { try await agent.send(Request<String>("http://a.example/")).value }
         for await event in feed.events {
@@ -259,23 +259,23 @@ struct ConnectivityTests {
         gate.open()
     }
 
-    @Test func aRetryWithAWayWaitsAsEver() async throws {
+    @Test func retryWithAPathUsesTheNormalBackoff() async throws {
         path.set(.viaWiFiOrWired)
         var retry = Retry(time: time.source)
         retry.reachability = reachability
         retry.hasJitter = false
-        stub.answer("/", with: .failure(.reset), .text("again"))
+        stub.register("/", with: .failure(.reset), .text("again"))
         #expect(try await agent([retry]).send(Request<String>("http://a.example/")).value == "again")
         #expect(time.waits == [.milliseconds(200)])
     }
 
     @Test(arguments: ["http://localhost:8080/", "http://10.0.0.7/"])
-    func aRetryOfAHostThatNeedsNoWayToTheInternetWaitsAsEver(url: String) async throws {
+    func retryOfALocalHostUsesTheNormalBackoff(url: String) async throws {
         path.set(PathState(.viaWiFiOrWired), of: "10.0.0.7")
         var retry = Retry(time: time.source)
         retry.reachability = reachability
         retry.hasJitter = false
-        stub.answer("/", with: .failure(.refused), .text("again"))
+        stub.register("/", with: .failure(.refused), .text("again"))
         #expect(try await agent([retry]).send(Request<String>(url)).value == "again")
         #expect(time.waits == [.milliseconds(200)])
     }

@@ -9,10 +9,10 @@ struct OfflineQueueTests {
     private let time = StubTime()
     private let reachability: Reachability
     private let folder: TemporaryFolder
-    private let told = Told()
+    private let outcomes = OutcomeRecorder()
 
     /// Records the outcomes of queued requests.
-    private final class Told: Sendable {
+    private final class OutcomeRecorder: Sendable {
         private let list = Lock<[String]>([])
         private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         var all: [String] { list.withLock { $0 } }
@@ -20,9 +20,9 @@ struct OfflineQueueTests {
         func note(_ outcome: OfflineQueue.Outcome) {
             let line =
                 switch outcome {
-                case .answered(let kept, let response): "\(kept.id) answered \(response.status)"
-                case .failed(let kept, let error): "\(kept.id) failed \(error.code)"
-                case .expired(let kept): "\(kept.id) expired"
+                case .answered(let request, let response): "\(request.id) answered \(response.status)"
+                case .failed(let request, let error): "\(request.id) failed \(error.code)"
+                case .expired(let request): "\(request.id) expired"
                 }
             list.withLock { $0.append(line) }
             continuation.yield()
@@ -41,7 +41,7 @@ struct OfflineQueueTests {
     init() throws {
         reachability = Reachability(path)
         folder = try TemporaryFolder()
-        stub.answer("*", with: .text("done"))
+        stub.register("*", with: .text("done"))
     }
 
     private func queue(
@@ -52,7 +52,7 @@ struct OfflineQueueTests {
         try OfflineQueue(
             folder: folder.path, reachability: reachability, lifetime: lifetime, maxCount: maxCount,
             maxBodyBytes: maxBodyBytes, time: time.source, isWanted: isWanted, prepare: prepare
-        ) { [told] in told.note($0) }
+        ) { [outcomes] in outcomes.note($0) }
     }
 
     private func agent(_ queue: OfflineQueue) -> Agent {
@@ -74,7 +74,7 @@ struct OfflineQueueTests {
         Request<Bytes>("http://a.example\(place)", method: .put, body: .text(text))
     }
 
-    @Test func whatMayBeRepeatedIsKeptAndSentInOrder() async throws {
+    @Test func idempotentRequestsAreQueuedAndSentInOrder() async throws {
         let queue = try queue()
         let agent = agent(queue)
         var keyed = Request<Bytes>("http://a.example/2", method: .post, body: .text("two"))
@@ -84,13 +84,13 @@ struct OfflineQueueTests {
         #expect(await code(Request<Bytes>("http://a.example/3"), agent) == .queued)
         #expect(stub.requests.isEmpty)
         #expect(queue.requests.map(\.id) == [1, 2, 3])
-        // A wait for reachability may begin first. The simulated clock must not advance by that wait, or the requests
-        // would expire.
+        // `drain` may wait for the network before the path changes. The gate keeps that wait from advancing the
+        // simulated clock, which would make the requests expire.
         time.hold(by: StubGate())
         let draining = Task { await agent.drain(queue) }
         path.set(.viaCellular)
-        await told.wait(for: 3)
-        #expect(told.all == ["1 answered 200", "2 answered 200", "3 answered 200"])
+        await outcomes.wait(for: 3)
+        #expect(outcomes.all == ["1 answered 200", "2 answered 200", "3 answered 200"])
         #expect(stub.requests.map(\.path) == ["/1", "/2", "/3"])
         #expect(stub.requests[1].headers["Idempotency-Key"] == "k-2")
         #expect(Array(stub.requests[0].body) == Array("one".utf8))
@@ -100,33 +100,33 @@ struct OfflineQueueTests {
         await draining.value
     }
 
-    @Test func aPostWithoutAKeyIsNotKept() async throws {
+    @Test func postWithoutAnIdempotencyKeyIsNotQueued() async throws {
         let queue = try queue()
-        stub.answer("/", with: .failure(.unreachable))
+        stub.register("/", with: .failure(.unreachable))
         let post = Request<Bytes>("http://a.example/", method: .post, body: .text("x"))
         #expect(await code(post, agent(queue)) == .unreachable)
         #expect(queue.requests.isEmpty && folder.names == [])
     }
 
-    @Test func whatTheTransportFindsNoRouteForIsKept() async throws {
+    @Test func requestWithoutARouteIsQueued() async throws {
         path.set(.viaWiFiOrWired)
         let queue = try queue()
-        stub.answer("/no-route", with: .failure(.unreachable))
-        stub.answer("/refused", with: .failure(.refused))
+        stub.register("/no-route", with: .failure(.unreachable))
+        stub.register("/refused", with: .failure(.refused))
         let agent = agent(queue)
         #expect(await code(put("/no-route"), agent) == .queued)
         #expect(await code(Request<Bytes>("http://a.example/refused"), agent) == .refused)
     }
 
-    @Test func aRestartKeepsThemAndTheirOrder() async throws {
+    @Test func queueSurvivesARestartInOrder() async throws {
         do {
             let agent = agent(try queue())
             for number in 1...12 {
                 #expect(await code(put("/\(number)"), agent) == .queued)
             }
         }
-        try folder.write(Array("{\"id\":5".utf8), to: "000000000099.json")  // no request: it is left alone
-        try folder.write(Array("half".utf8), to: "000000000004.json.nk-77.part")  // a broken write: it goes
+        try folder.write(Array("{\"id\":5".utf8), to: "000000000099.json")  // not a request: kept
+        try folder.write(Array("half".utf8), to: "000000000004.json.nk-77.part")  // an interrupted write: removed
         let again = try queue()
         #expect(again.requests.map(\.id) == Array(1...12))
         #expect(!folder.names.contains("000000000004.json.nk-77.part"))
@@ -134,14 +134,14 @@ struct OfflineQueueTests {
         path.set(.viaWiFiOrWired)
         let agent = agent(again)
         let draining = Task { await agent.drain(again) }
-        await told.wait(for: 12)
+        await outcomes.wait(for: 12)
         draining.cancel()
         await draining.value
         #expect(stub.requests.map(\.path) == (1...12).map { "/\($0)" })
         #expect(again.requests.isEmpty)
     }
 
-    @Test func noSecretIsWrittenDown() async throws {
+    @Test func queueFilesContainNoSecret() async throws {
         let queue = try queue(prepare: { request throws(NetError) in
             request.headers["Authorization"] = "Bearer fresh"
         })
@@ -155,7 +155,7 @@ struct OfflineQueueTests {
         #expect(await code(request, agent) == .queued)
         let written = String(decoding: try #require(folder.contents(of: "000000000001.json")), as: UTF8.self)
         #expect(!written.contains("hunter2") && written.contains("k1"))
-        stub.answer("/", with: .failure(.unreachable))
+        stub.register("/", with: .failure(.unreachable))
         for url in ["http://a.example/?access_token=hunter2", "http://u:hunter2@a.example/"] {
             #expect(await code(Request<Bytes>(url), agent) == .unreachable)
         }
@@ -163,17 +163,17 @@ struct OfflineQueueTests {
             "http://a.example/", method: .put,
             body: Body(Bytes(Array(#"{"password":"hunter2"}"#.utf8)), contentType: "application/json"))
         #expect(await code(login, agent) == .unreachable)
-        #expect(queue.refusal(of: Call(login)) == "there is a secret in its body")
+        #expect(queue.refusal(of: Call(login)) == "its body contains a secret")
         #expect(folder.names.count == 1)
         path.set(.viaWiFiOrWired)
         let draining = Task { await agent.drain(queue) }
-        await told.wait(for: 1)
+        await outcomes.wait(for: 1)
         draining.cancel()
         #expect(stub.requests.last?.headers["Authorization"] == "Bearer fresh")
         #expect(stub.requests.last?.headers["X-App"] == "7")
     }
 
-    @Test func aLifetimeEnds() async throws {
+    @Test func queuedRequestExpires() async throws {
         let queue = try queue(lifetime: .seconds(10))
         let agent = agent(queue)
         #expect(await code(put("/1"), agent) == .queued)
@@ -182,41 +182,41 @@ struct OfflineQueueTests {
         time.advance(by: .seconds(6))
         path.set(.viaWiFiOrWired)
         let draining = Task { await agent.drain(queue) }
-        await told.wait(for: 2)
+        await outcomes.wait(for: 2)
         draining.cancel()
-        #expect(told.all == ["1 expired", "2 answered 200"])
+        #expect(outcomes.all == ["1 expired", "2 answered 200"])
         #expect(folder.names == [])
     }
 
-    @Test func aPassingFailureKeepsThePlaceInTheOrder() async throws {
+    @Test func transientFailureKeepsTheQueuePosition() async throws {
         let queue = try queue()
         let agent = agent(queue)
         #expect(await code(put("/1"), agent) == .queued)
         #expect(await code(put("/2"), agent) == .queued)
-        stub.answer("/1", with: .failure(.reset), .status(503), .failure(.firstByteTimedOut), .status(404))
+        stub.register("/1", with: .failure(.reset), .status(503), .failure(.firstByteTimedOut), .status(404))
         path.set(.viaWiFiOrWired)
         let draining = Task { await agent.drain(queue) }
-        await told.wait(for: 2)
+        await outcomes.wait(for: 2)
         draining.cancel()
-        #expect(told.all == ["1 answered 404", "2 answered 200"])
+        #expect(outcomes.all == ["1 answered 404", "2 answered 200"])
         #expect(stub.requests.map(\.path) == ["/1", "/1", "/1", "/1", "/2"])
         #expect(time.waits == [.seconds(1), .seconds(2), .seconds(4)])
     }
 
-    @Test func aFailureForGoodEndsOne() async throws {
+    @Test func permanentFailureRemovesTheRequest() async throws {
         let queue = try queue()
         let agent = agent(queue)
         #expect(await code(put("/1"), agent) == .queued)
         #expect(await code(put("/2"), agent) == .queued)
-        stub.answer("/1", with: .failure(.tlsUntrusted))
+        stub.register("/1", with: .failure(.tlsUntrusted))
         path.set(.viaWiFiOrWired)
         let draining = Task { await agent.drain(queue) }
-        await told.wait(for: 2)
+        await outcomes.wait(for: 2)
         draining.cancel()
-        #expect(told.all == ["1 failed tlsUntrusted", "2 answered 200"])
+        #expect(outcomes.all == ["1 failed tlsUntrusted", "2 answered 200"])
     }
 
-    @Test func aChangeDoesNotOvertakeOneThatIsKept() async throws {
+    @Test func changeDoesNotOvertakeAQueuedRequest() async throws {
         let queue = try queue()
         let agent = agent(queue)
         #expect(await code(put("/1", "old"), agent) == .queued)
@@ -224,15 +224,15 @@ struct OfflineQueueTests {
         #expect(await code(put("/1", "new"), agent) == .queued)
         #expect(await code(Request<Bytes>("http://a.example/read"), agent) == nil)
         let draining = Task { await agent.drain(queue) }
-        await told.wait(for: 2)
+        await outcomes.wait(for: 2)
         draining.cancel()
         #expect(stub.requests.map { String(decoding: Array($0.body), as: UTF8.self) } == ["", "old", "new"])
     }
 
-    @Test func whatCannotBeKeptGoesOnAsEver() async throws {
+    @Test func unqueueableRequestIsSentNormally() async throws {
         let queue = try queue(maxCount: 1, maxBodyBytes: 10) { $0.headers["X-Never"] == nil }
         let agent = agent(queue)
-        stub.answer("/", with: .failure(.unreachable))
+        stub.register("/", with: .failure(.unreachable))
         #expect(await code(put("/", "more than ten bytes"), agent) == .unreachable)
         var unwanted = put("/")
         unwanted.headers["X-Never"] = "1"
@@ -246,12 +246,12 @@ struct OfflineQueueTests {
         #expect(queue.requests.isEmpty)
         #expect(await code(put("/"), agent) == .queued)
         #expect(await code(put("/"), agent) == .unreachable)  // full
-        #expect(await code(Request<Bytes>("http://localhost/ok"), agent) == nil)  // this machine is reached
+        #expect(await code(Request<Bytes>("http://localhost/ok"), agent) == nil)  // requests to this machine are sent
         #expect(queue.remove(1) && !queue.remove(1))
         #expect(folder.names == [])
     }
 
-    @Test func aFileIsKeptByItsPath() async throws {
+    @Test func fileBodyIsQueuedByItsPath() async throws {
         let other = try TemporaryFolder()
         try other.write(Array("content".utf8), to: "upload.txt")
         let queue = try queue()
@@ -261,13 +261,13 @@ struct OfflineQueueTests {
         #expect(await code(upload, agent) == .queued)
         path.set(.viaWiFiOrWired)
         let draining = Task { await agent.drain(queue) }
-        await told.wait(for: 1)
+        await outcomes.wait(for: 1)
         draining.cancel()
         #expect(Array(try #require(stub.requests.first).body) == Array("content".utf8))
         #expect(stub.requests.first?.headers["Content-Type"] == "text/x")
     }
 
-    @Test func aFolderThatCannotBeUsedIsToldAtOnce() throws {
+    @Test func unusableDirectoryIsReportedImmediately() throws {
         try folder.write([], to: "file")
         for place in ["", "\(folder.path)/file", "\(folder.path)/file/below"] {
             let error = #expect(throws: NetError.self) {
@@ -277,7 +277,7 @@ struct OfflineQueueTests {
         }
     }
 
-    @Test func aClosureBehindTheParenthesesHearsWhatBecameOfEach() async throws {
+    @Test func trailingClosureReceivesEachOutcome() async throws {
         let outcomes = Collected<String>()
         let queue = try OfflineQueue(folder: folder.path, reachability: reachability) { outcome in
             outcomes.append("\(outcome)")
@@ -294,15 +294,15 @@ struct OfflineQueueTests {
         #expect(outcomes.values.first?.hasPrefix("answered") == true)
     }
 
-    @Test func oneDrainAtATime() async throws {
+    @Test func onlyOneDrainRuns() async throws {
         let queue = try queue()
         let agent = agent(queue)
         time.hold(by: StubGate())
         let first = Task { await agent.drain(queue) }
         #expect(await code(put("/1"), agent) == .queued)
         path.set(.viaWiFiOrWired)
-        await told.wait(for: 1)
-        await agent.drain(queue)  // returns, because the first drain continues
+        await outcomes.wait(for: 1)
+        await agent.drain(queue)  // a second drain returns while the first one runs
         first.cancel()
         await first.value
     }

@@ -10,7 +10,7 @@ struct QueueOrderTests {
             .record(Request<Bytes>("http://a/\(number)", method: .put), id: number, keptAt: 0, lifetime: .seconds(1))
     }
 
-    @Test func whatIsBeingWrittenHoldsUpWhatCameBehindIt() {
+    @Test func pendingWriteDelaysLaterRequests() {
         var order = QueueOrder(kept: [], last: 6)
         #expect(order.begin(upTo: 9) == 7 && order.begin(upTo: 9) == 8 && order.begin(upTo: 9) == 9)
         #expect(order.next == nil && !order.isEmpty)
@@ -22,7 +22,7 @@ struct QueueOrderTests {
         #expect(order.next?.id == 8)
     }
 
-    @Test func whatCouldNotBeWrittenHoldsUpNothing() {
+    @Test func failedWriteDelaysNothing() {
         var order = QueueOrder(kept: [record(1)], last: 1)
         #expect(order.begin(upTo: 9) == 2 && order.begin(upTo: 9) == 3)
         order.end(3, record(3))
@@ -33,7 +33,7 @@ struct QueueOrderTests {
         #expect(order.isEmpty && order.next == nil)
     }
 
-    @Test func whatIsBeingWrittenCountsAsKept() {
+    @Test func pendingWriteCountsAsQueued() {
         var order = QueueOrder(kept: [record(1)], last: 1)
         #expect(order.begin(upTo: 2) == 2 && order.begin(upTo: 2) == nil)
         order.end(2, nil)

@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -7,12 +8,12 @@ struct ReachabilityTests {
     private let path = StubPath(.notReachable)
 
     /// Records the states in the order of notification.
-    private final class Diary: ReachabilityObserver {
-        let told = Lock<[PathState.Status]>([])
-        var statuses: [PathState.Status] { told.withLock { $0 } }
+    private final class Recorder: ReachabilityObserver {
+        let received = Lock<[PathState.Status]>([])
+        var statuses: [PathState.Status] { received.withLock { $0 } }
 
         func note(_ state: PathState) {
-            told.withLock { $0.append(state.status) }
+            received.withLock { $0.append(state.status) }
         }
 
         func reachability(_ reachability: Reachability, changedTo state: PathState) {
@@ -20,9 +21,9 @@ struct ReachabilityTests {
         }
     }
 
-    @Test func theStateIsKnownAtOnce() {
+    @Test func statusIsAvailableImmediately() {
         let reachability = Reachability(path)
-        #expect(reachability.status == .notReachable)
+        #expect(reachability.state.status == .notReachable)
         #expect(!reachability.isReachable && reachability.failure == nil)
         path.set(.viaCellular)
         #expect(reachability.isReachable && reachability.isReachableViaCellular)
@@ -33,40 +34,82 @@ struct ReachabilityTests {
         #expect(!reachability.isReachable)
     }
 
-    @Test func statusesHaveTheNumbersAndWordsThatAFNetworkingsHave() {
+    @Test func statusesMatchAFNetworkingCodesAndNames() {
         #expect(PathState.Status.allCases.map(\.rawValue) == [-1, 0, 1, 2])
         #expect(
             PathState.Status.allCases.map(\.description)
                 == ["unknown", "not reachable", "via cellular", "via Wi-Fi or wired"])
     }
 
-    @Test func aClosureHearsTheStateAndThenEveryChangeOnce() {
-        let diary = Diary()
+    @Test func closureReceivesTheStatusAndThenEveryChangeOnce() {
+        let recorder = Recorder()
         let reachability = Reachability(path)
-        let watch = reachability.watch { diary.note($0) }
-        #expect(diary.statuses == [.notReachable])
+        let watch = reachability.watch { recorder.note($0) }
+        #expect(recorder.statuses == [.notReachable])
         for status in [PathState.Status.notReachable, .viaCellular, .viaCellular, .viaWiFiOrWired, .notReachable] {
             path.set(status)
         }
-        #expect(diary.statuses == [.notReachable, .viaCellular, .viaWiFiOrWired, .notReachable])
+        #expect(recorder.statuses == [.notReachable, .viaCellular, .viaWiFiOrWired, .notReachable])
         watch.cancel()
         path.set(.viaCellular)
-        #expect(diary.statuses.count == 4)
+        #expect(recorder.statuses.count == 4)
     }
 
-    @Test func aWatchThatIsLetGoEnds() {
-        let diary = Diary()
+    /// Keeps an iterator, and returns a state for each call.
+    private actor StateReader {
+        private var iterator: Reachability.AsyncIterator
+
+        init(_ reachability: Reachability) {
+            iterator = reachability.makeAsyncIterator()
+        }
+
+        func next() async -> PathState.Status? {
+            var iterator = iterator
+            defer { self.iterator = iterator }
+            return await iterator.next()?.status
+        }
+    }
+
+    @Test func actorCanKeepAnIterator() async {
+        let reader = StateReader(Reachability(path))
+        #expect(await reader.next() == .notReachable)
+        path.set(.viaCellular)
+        #expect(await reader.next() == .viaCellular)
+    }
+
+    @Test func droppedSubscriptionEnds() {
+        let recorder = Recorder()
         let reachability = Reachability(path)
         do {
-            let watch = reachability.watch { diary.note($0) }
+            let watch = reachability.watch { recorder.note($0) }
             path.set(.viaCellular)
             withExtendedLifetime(watch) {}
         }
         path.set(.viaWiFiOrWired)
-        #expect(diary.statuses == [.notReachable, .viaCellular])
+        #expect(recorder.statuses == [.notReachable, .viaCellular])
     }
 
-    @Test func aSequenceGivesTheStateAndThenEveryChange() async {
+    @Test func observerIsNotifiedAndNotRetained() {
+        let reachability = Reachability(path)
+        weak var weakRecorder: Recorder?
+        let watch: ReachabilityWatch
+        do {
+            let recorder = Recorder()
+            weakRecorder = recorder
+            let first = reachability.watch(recorder)
+            path.set(.viaCellular)
+            #expect(recorder.statuses == [.notReachable, .viaCellular])
+            first.cancel()
+            path.set(.notReachable)
+            #expect(recorder.statuses.count == 2)
+            watch = reachability.watch(recorder)
+        }
+        #expect(weakRecorder == nil)
+        path.set(.viaCellular)
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func sequenceDeliversTheStatusAndThenEveryChange() async {
         let reachability = Reachability(path)
         var iterator = reachability.makeAsyncIterator()
         path.set(.viaCellular)
@@ -79,7 +122,7 @@ struct ReachabilityTests {
         #expect(await iterator.next()?.status == .viaWiFiOrWired)
     }
 
-    @Test func severalReadersGetEverythingEach() async {
+    @Test func eachSubscriberReceivesEverything() async {
         let reachability = Reachability(path)
         var readers = [reachability.makeAsyncIterator(), reachability.makeAsyncIterator()]
         path.set(.viaCellular)
@@ -111,26 +154,7 @@ struct ReachabilityTests {
         #expect(await reading.value == 1)
     }
 
-    @Test func anObserverIsToldAndNotKept() {
-        let reachability = Reachability(path)
-        weak var gone: Diary?
-        do {
-            let diary = Diary()
-            gone = diary
-            reachability.add(diary)
-            reachability.add(diary)  // a second time, as the same observer
-            path.set(.viaCellular)
-            #expect(diary.statuses == [.notReachable, .notReachable, .viaCellular])
-            reachability.remove(diary)
-            path.set(.notReachable)
-            #expect(diary.statuses.count == 3)
-            reachability.add(diary)
-        }
-        #expect(gone == nil)
-        path.set(.viaCellular)
-    }
-
-    @Test func changesAreDeliveredWhereTheyAreWanted() async {
+    @Test func changesAreDeliveredOnTheRequestedExecutor() async {
         let reachability = Reachability(path)
         let (stream, continuation) = AsyncStream.makeStream(of: PathState.Status.self)
         let watch = reachability.watch(on: .main) { state in
@@ -139,18 +163,18 @@ struct ReachabilityTests {
         }
         path.set(.viaCellular)
         path.set(.viaWiFiOrWired)
-        var told: [PathState.Status] = []
+        var received: [PathState.Status] = []
         for await status in stream {
-            told.append(status)
+            received.append(status)
             if status == .viaWiFiOrWired {
                 break
             }
         }
-        #expect(told.last == .viaWiFiOrWired && told.count <= 3)
+        #expect(received.last == .viaWiFiOrWired && received.count <= 3)
         watch.cancel()
     }
 
-    @Test func nothingIsWatchedForNobody() {
+    @Test func monitorStopsWithoutSubscribers() {
         do {
             let reachability = Reachability(path)
             #expect(!path.isStopped)
@@ -159,25 +183,25 @@ struct ReachabilityTests {
         #expect(path.isStopped)
     }
 
-    @Test func aHandlerMayChangeAndLookAtWhatItIsToldOf() {
+    @Test func handlerCanAccessReachability() {
         let reachability = Reachability(path)
-        let diary = Diary()
+        let recorder = Recorder()
         let watch = reachability.watch { [path, weak reachability] state in
-            diary.note(state)
+            recorder.note(state)
             if state.status == .viaCellular {
                 path.set(.viaWiFiOrWired)
-                #expect(reachability?.status == .viaWiFiOrWired)
+                #expect(reachability?.state.status == .viaWiFiOrWired)
             }
         }
         path.set(.viaCellular)
-        #expect(diary.statuses == [.notReachable, .viaCellular, .viaWiFiOrWired])
+        #expect(recorder.statuses == [.notReachable, .viaCellular, .viaWiFiOrWired])
         watch.cancel()
     }
 
-    @Test func statesFromManyThreadsComeToAllInOneOrder() async {
+    @Test func concurrentChangesReachAllSubscribersInOneOrder() async {
         let reachability = Reachability(path)
-        let diaries = [Diary(), Diary()]
-        let watches = diaries.map { diary in reachability.watch { diary.note($0) } }
+        let recorders = [Recorder(), Recorder()]
+        let watches = recorders.map { recorder in reachability.watch { recorder.note($0) } }
         await withTaskGroup { group in
             for task in 0..<4 {
                 group.addTask { [path] in
@@ -188,13 +212,13 @@ struct ReachabilityTests {
             }
         }
         path.set(.viaWiFiOrWired)
-        #expect(diaries[0].statuses == diaries[1].statuses)
-        #expect(diaries[0].statuses.last == .viaWiFiOrWired)
-        #expect(zip(diaries[0].statuses, diaries[0].statuses.dropFirst()).allSatisfy { $0 != $1 })
+        #expect(recorders[0].statuses == recorders[1].statuses)
+        #expect(recorders[0].statuses.last == .viaWiFiOrWired)
+        #expect(zip(recorders[0].statuses, recorders[0].statuses.dropFirst()).allSatisfy { $0 != $1 })
         withExtendedLifetime(watches) {}
     }
 
-    @Test func waitingEndsWithTheWayOrTheTask() async throws {
+    @Test func waitEndsWithAPathOrTheTask() async throws {
         let reachability = Reachability(path)
         let waiting = Task { try await reachability.waitUntilReachable() }
         path.set(.viaCellular)
@@ -207,23 +231,23 @@ struct ReachabilityTests {
 
     // MARK: The system
 
-    @Test func theSystemTellsAtOnceAndForOneHost() async {
+    @Test func systemReportsThePathImmediatelyAndPerHost() async {
         let reachability = Reachability()
-        #expect(reachability.failure == nil && reachability.status != .unknown)
+        #expect(reachability.failure == nil && reachability.state.status != .unknown)
         #expect(await reachability.state(of: "127.0.0.1").kind == .loopback)
         #expect(Reachability(host: "127.0.0.1").state.kind == .loopback)
-        #expect(Reachability(host: "[::ffff:127.0.0.1]").status != .unknown)
+        #expect(Reachability(host: "[::ffff:127.0.0.1]").state.status != .unknown)
     }
 
-    @Test func aHostThatIsNoneIsUnknown() async {
+    @Test func invalidHostIsUnknown() async {
         let long = String(repeating: "a", count: 300)
         let reachability = Reachability(host: long)
-        #expect(reachability.status == .unknown)
+        #expect(reachability.state.status == .unknown)
         #expect(reachability.failure?.code == .usage)
         #expect(await Reachability(path).state(of: long).status == .notReachable)
     }
 
-    @Test func oneCanBeLetGoInItsOwnCallback() async {
+    @Test func reachabilityCanBeDeallocatedInItsCallback() async {
         for _ in 0..<50 {
             let kept = Lock<Reachability?>(Reachability())
             let watch = kept.withLock { $0 }?.watch { _ in

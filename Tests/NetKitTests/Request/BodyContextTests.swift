@@ -4,7 +4,7 @@ import Testing
 /// Code that produces a body runs with the priority and task-local values of the sending task.
 @Suite(.timeLimit(.minutes(5)))
 struct BodyContextTests {
-    @TaskLocal private static var mark = "nobody's"
+    @TaskLocal private static var taskValue = "default"
 
     private let server: LoopbackServer
     private let marks = Collected<String>()
@@ -18,9 +18,9 @@ struct BodyContextTests {
 
     private var body: Body {
         .stream { [marks, priorities] in
-            marks.append(Self.mark)
+            marks.append(Self.taskValue)
             return Pieces { index in
-                marks.append(Self.mark)
+                marks.append(Self.taskValue)
                 priorities.append(Task.currentPriority)
                 return index == 0 ? Bytes(pattern(100)) : nil
             }
@@ -32,7 +32,7 @@ struct BodyContextTests {
         let isOver = Collected<Bool>()
         let task = Task(priority: .high) {
             defer { isOver.append(true) }
-            try await Self.$mark.withValue("the caller's", operation: send)
+            try await Self.$taskValue.withValue("the caller's", operation: send)
         }
         while isOver.values.isEmpty {
             await Task.yield()
@@ -41,7 +41,7 @@ struct BodyContextTests {
     }
 
     @Test(arguments: ["/", "/moved"])
-    func aSequenceHasTheValuesAndThePriorityOfWhoSends(path: String) async throws {
+    func sequenceInheritsTaskLocalsAndPriorityOfTheSender(path: String) async throws {
         let request = Request<Void>(server.url(path), method: .put, body: body)
         try await send { _ = try await Agent().send(request) }
         #expect(marks.values.count == (path == "/" ? 3 : 6))
@@ -49,7 +49,7 @@ struct BodyContextTests {
         #expect(priorities.values.allSatisfy { $0 == .high })
     }
 
-    @Test func soHasThatOfAStreamedCallAndOfAFormsPart() async throws {
+    @Test func streamedCallAndFormPartInheritTaskLocalsAndPriority() async throws {
         let streamed = Request<Bytes>(server.url("/"), method: .put, body: body)
         try await send { for try await _ in try await Agent().stream(streamed) {} }
         var form = MultipartBody()

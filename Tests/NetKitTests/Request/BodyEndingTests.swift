@@ -70,7 +70,7 @@ struct BodyEndingTests {
     }
 
     /// A sequence that ignores cancellation retains neither the agent nor its thread and connections.
-    @Test func aSequenceThatNeverGoesOnKeepsNothing() async throws {
+    @Test func suspendedSequenceRetainsNothing() async throws {
         func use(_ server: LoopbackServer, _ stuck: Stuck) async throws -> WeakAgent {
             let agent = Agent()
             let request = put(server, .stream { stuck.pieces })
@@ -91,7 +91,7 @@ struct BodyEndingTests {
         stuck.end()
     }
 
-    @Test func cancellingAtAnyMomentEndsIt() async throws {
+    @Test func cancellingAtAnyMomentEndsTheTransfer() async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
         let agent = Agent()
@@ -137,7 +137,7 @@ struct BodyEndingTests {
 
     /// The response is complete, and the sequence never continues, so the call must not wait for it.
     @Test(arguments: [200, 413], [nil, 100_000])
-    func anEarlyResponseIsNotKeptFromTheCaller(status: UInt16, length: Int?) async throws {
+    func earlyResponseReachesTheCaller(status: UInt16, length: Int?) async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(status: status, body: Array("enough".utf8), early: .discard))
         let stuck = Stuck()
@@ -151,7 +151,7 @@ struct BodyEndingTests {
     // MARK: Sending again
 
     @Test(arguments: [307, 308], [nil, 300_000])
-    func aRedirectThatKeepsTheBodyBeginsItAnew(status: UInt16, length: Int?) async throws {
+    func redirectThatKeepsTheBodyRestartsTheSequence(status: UInt16, length: Int?) async throws {
         let server = try LoopbackServer()
         server.script("/", .redirect(to: "/there", status: status))
         server.script("/there", .echo)
@@ -167,7 +167,7 @@ struct BodyEndingTests {
     }
 
     @Test(arguments: [307, 308])
-    func filesAndReadersBeginAnewToo(status: UInt16) async throws {
+    func redirectThatKeepsTheBodyRestartsFilesAndReaders(status: UInt16) async throws {
         let server = try LoopbackServer()
         server.script("/", .redirect(to: "/there", status: status))
         server.script("/there", .echo)
@@ -192,7 +192,7 @@ struct BodyEndingTests {
     }
 
     @Test(arguments: [307, 308])
-    func whatCanBeReadOnceOnlyIsAnErrorThen(status: UInt16) async throws {
+    func oneShotBodyFailsOnSuchARedirect(status: UInt16) async throws {
         let server = try LoopbackServer()
         server.script("/", .redirect(to: "/there", status: status))
         server.script("/there", .echo)
@@ -206,7 +206,7 @@ struct BodyEndingTests {
         #expect(try await Agent().send(put(server, .once(Pieces([pattern(1000)])))).status == 200)
     }
 
-    @Test func aSequenceThatIsSentASecondTimeSaysWhatToDo() async throws {
+    @Test func resentOneShotSequenceErrorContainsARemedy() async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
         let request = put(server, .once(Pieces([pattern(1000)])))
@@ -237,31 +237,31 @@ struct BodyEndingTests {
     // MARK: Progress
 
     @Test(arguments: [nil, 3_000_000])
-    func progressOfASequenceIsToldToItsEnd(length: Int?) async throws {
+    func sequenceProgressIsReportedToTheEnd(length: Int?) async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
-        let told = Collected<TransferProgress>()
+        let reported = Collected<TransferProgress>()
         let pieces = Pieces<Bytes> { $0 < 30 ? Bytes(pattern(100_000)) : nil }
         var request = put(server, .stream(length: length) { pieces })
-        request.progress = { told.append($0) }
+        request.progress = { reported.append($0) }
         _ = try await Agent().send(request)
-        let last = try #require(told.values.last { !$0.isOver })
+        let last = try #require(reported.values.last { !$0.isOver })
         #expect(last.sent == 3_000_000)
         #expect(last.sendTotal == length)
         #expect(last.bytesPerSecond > 0)
         #expect(last.timeLeft == (length == nil ? nil : .zero))
-        #expect(told.values.filter(\.isOver).count == 1)
-        #expect(told.values.last?.isOver == true)
+        #expect(reported.values.filter(\.isOver).count == 1)
+        #expect(reported.values.last?.isOver == true)
     }
 
-    @Test func progressTellsTheTimeLeftOnTheWay() async throws {
+    @Test func progressContainsTheRemainingTime() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 1_000_000, cutAfter: 300_000, ending: .stall))
-        let told = Collected<TransferProgress>()
+        let reported = Collected<TransferProgress>()
         let hasHalf = Gate()
         var request = Request<Bytes>(server.url("/"))
         request.progress = { progress in
-            told.append(progress)
+            reported.append(progress)
             hasHalf.open()
         }
         let task = Task { [request] in try await Agent().send(request) }
@@ -269,11 +269,11 @@ struct BodyEndingTests {
         try await hasHalf.opened()
         server.releaseStalled()
         _ = try await task.value
-        let first = try #require(told.values.first { $0.received > 0 })
+        let first = try #require(reported.values.first { $0.received > 0 })
         #expect(first.receiveTotal == 1_000_000)
         #expect(first.bytesPerSecond > 0)
         #expect(first.timeLeft != nil)
-        #expect(told.values.last { !$0.isOver }?.timeLeft == .zero)
+        #expect(reported.values.last { !$0.isOver }?.timeLeft == .zero)
     }
 
     @Test func theProgressSequenceEndsWhenASequenceFails() async throws {

@@ -23,7 +23,7 @@ struct BodyStreamTests {
     }
 
     @Test(arguments: lengths, [1000, 100_000, 1_000_000])
-    func aSequenceArrivesAsItWas(length: Int, pieceBytes: Int) async throws {
+    func sequenceArrivesUnchanged(length: Int, pieceBytes: Int) async throws {
         if pieceBytes == 1000 && length > 1_000_000 {
             return
         }
@@ -41,7 +41,7 @@ struct BodyStreamTests {
         try await expectEcho(of: .once(length: length, pieces), length, from: server)
     }
 
-    @Test func sequencesOfArraysAndSynchronousOnesWillDo() async throws {
+    @Test func arraySequencesAndSynchronousSequencesAreAccepted() async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
         let arrays = Pieces([pattern(10), [], pattern(20, from: 10)])
@@ -57,7 +57,7 @@ struct BodyStreamTests {
     }
 
     @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 1_000_003])
-    func aReaderArrivesAsItWas(length: Int) async throws {
+    func readerArrivesUnchanged(length: Int) async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
         let make: @Sendable () -> Body.Reader = {
@@ -77,7 +77,7 @@ struct BodyStreamTests {
     }
 
     @Test(arguments: lengths)
-    func aFileArrivesAsItWas(length: Int) async throws {
+    func fileArrivesUnchanged(length: Int) async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
         let folder = try TemporaryFolder()
@@ -87,7 +87,7 @@ struct BodyStreamTests {
         #expect(server.received().values(named: "Content-Type") == ["text/x"])
     }
 
-    @Test func aFileThatCannotBeReadIsAnErrorThatNamesIt() async throws {
+    @Test func unreadableFileErrorContainsThePath() async throws {
         let server = try LoopbackServer()
         let folder = try TemporaryFolder()
         for path in [folder.file("missing"), folder.path] {
@@ -142,20 +142,20 @@ struct BodyStreamTests {
     }
 
     /// An extra byte may come late. The server must not see a complete body before the end of the sequence is known.
-    @Test func aByteTooManyThatComesLateIsAnErrorToo() async throws {
+    @Test func lateExtraByteIsAnError() async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
-        let mayGoOn = Gate()
+        let mayContinue = Gate()
         let pieces = Pieces<Bytes> { index in
             if index == 1 {
-                try await mayGoOn.opened()
+                try await mayContinue.opened()
             }
             return index < 2 ? Bytes(pattern(1000)) : nil
         }
         let request = Request<Bytes>(server.url("/"), method: .put, body: .stream(length: 1000) { pieces })
         let response = Task { try await Agent().send(request) }
         try await server.waitForReceivedBytes(999)
-        mayGoOn.open()
+        mayContinue.open()
         let error = await #expect(throws: NetError.self) { _ = try await response.value }
         #expect(error?.code == .bodyLength)
         try await server.waitForSilence()
@@ -190,7 +190,7 @@ struct BodyStreamTests {
     }
 
     @Test(arguments: [0, 1, 50], [nil, 1_000_000])
-    func whatASequenceThrowsReachesTheCaller(pieceCount: Int, length: Int?) async throws {
+    func errorThrownByASequenceReachesTheCaller(pieceCount: Int, length: Int?) async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
         let pieces = Pieces<Bytes> { index in
@@ -212,7 +212,7 @@ struct BodyStreamTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test func whatAReaderThrowsReachesTheCaller() async throws {
+    @Test func errorThrownByAReaderReachesTheCaller() async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
         for isLate in [false, true] {
@@ -232,7 +232,7 @@ struct BodyStreamTests {
 
     /// Holds for every reader of the body: the core, another transport, or a hook that replaces it.
     @Test(arguments: [-1, Int.min, 1 << 20, Int.max], [nil, 9])
-    func aReaderThatAnswersOutOfRangeFailsTheRequest(count: Int, length: Int?) async throws {
+    func readerThatReturnsAnInvalidCountFailsTheRequest(count: Int, length: Int?) async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
         let body = Body.pull(length: length) {
@@ -248,10 +248,10 @@ struct BodyStreamTests {
         }
         let stub = StubTransport { _ in .status(200) }
         let retrying = StubTransport()
-        retrying.answer("/", with: .status(503), .status(200))
+        retrying.register("/", with: .status(503), .status(200))
         var renewing = Agent.Configuration()
         renewing.interceptors = [Retry(time: StubTime().source)]
-        renewing.transferHooks.newBody = { _, _ in body }
+        renewing.interceptors.append(TransferHooks(newBody: { _, _ in body }))
         let once = Body.once(length: length, Pieces([pattern(9)]))
         for (agent, url, body) in [
             (Agent(), server.url("/"), body), (Agent(transport: stub), "http://stub/", body),
@@ -259,7 +259,7 @@ struct BodyStreamTests {
         ] {
             let request = Request<Bytes>(url, method: .put, body: body)
             let error = try await expectFailure(.bodySource, of: request, from: agent)
-            #expect(error.message.hasPrefix("the reader of the body answered \(count), of 0 to "))
+            #expect(error.message.hasPrefix("the reader of the body returned \(count), not 0 to "))
         }
     }
 
@@ -267,18 +267,18 @@ struct BodyStreamTests {
 
     @Test func aSequenceWaitsWhileTheServerDoesNotRead() async throws {
         let server = try LoopbackServer(receiveBufferBytes: 65_536)
-        // A complete response would end the transfer.
+        // The response is incomplete, because a complete one would end the transfer.
         var reply = Reply(cutAfter: 10)
         reply.early = .stop
         server.script("/", reply)
         let pieces = Pieces<Bytes> { $0 < 1000 ? Bytes(pattern(100_000)) : nil }
         var request = Request<Bytes>(server.url("/"), method: .put, body: .stream { pieces })
         request.limits = .streaming
-        request.limits?.idle = .seconds(1)
+        request.limits.idle = .seconds(1)
         let task = Task { [request] in await ending(of: request, from: Agent()) }
         try await server.waitForStalled(1)
-        // The bytes in flight fit into the kernel's buffers and the queue of pieces. Then no piece is requested for a
-        // second.
+        // When the kernel's buffers and the queue of pieces are full, no further piece is requested. After one second
+        // the idle limit ends the request.
         #expect(await task.value == .failed(.idleTimedOut))
         #expect((1..<200).contains(pieces.asked.value))
         server.releaseStalled()

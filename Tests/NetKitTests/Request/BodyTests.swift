@@ -32,12 +32,12 @@ struct BodyTests {
     }
 
     @Test(arguments: ["Content-Type", "content-type"])
-    func theRequestsContentTypeWinsOverTheBodys(name: String) async throws {
+    func requestContentTypeOverridesTheBodys(name: String) async throws {
         let received = try await receivedOf(.text("a"), headers: Headers([.init(name: name, value: "text/csv")]))
         #expect(received.values(named: "Content-Type") == ["text/csv"])
     }
 
-    @Test func theAgentsContentTypeWinsOverTheBodys() async throws {
+    @Test func agentContentTypeOverridesTheBodys() async throws {
         let received = try await receivedOf(.text("a"), agent: Agent(.init(headers: ["Content-Type": "text/csv"])))
         #expect(received.values(named: "Content-Type") == ["text/csv"])
     }
@@ -56,7 +56,7 @@ struct BodyTests {
         #expect(response.bytes == bytes)
     }
 
-    @Test func whatAResponseBroughtIsSentOnWithoutACopyOfTheReader() async throws {
+    @Test func responseBodyIsForwardedWithoutACopy() async throws {
         let server = try LoopbackServer()
         server.script("/from", Reply(patternLength: 100_000))
         server.script("/to", .echo)
@@ -68,10 +68,12 @@ struct BodyTests {
     }
 
     @Test(arguments: [Double.infinity, -.infinity, .nan])
-    func whatJSONCannotSayIsUnencodable(number: Double) throws {
-        let error = try #require(throws: NetError.self) { try Body.json(["number": number]) }
+    func valueThatJSONCannotRepresentIsUnencodable(number: Double) throws {
+        let error = try #require(throws: NetError.self) { try Body.json([number]) }
         #expect(error.code == .unencodable)
         #expect(error.underlying is EncodingError)
+        let named = try #require(throws: NetError.self) { try Body.json(["number": number]) }
+        #expect(named.code == .unencodable && named.message.contains("'number'"))
         #expect(!error.isRetryable)
         #expect(!error.description.contains("\n"))
     }

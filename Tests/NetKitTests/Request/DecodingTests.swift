@@ -31,7 +31,7 @@ struct DecodingTests {
     }
 
     @Test(arguments: [10, 100_000])
-    func anUndecodableBodyIsToldWithItsResponse(padding: Int) async throws {
+    func undecodableBodyIsReportedWithItsResponse(padding: Int) async throws {
         let text = #"{"name": 7, "twins": []}"# + String(repeating: " ", count: padding)
         let agent = try agent(answering: .json(text))
         let error = try #require(await failure { try await agent.send(Request<City>("")) })
@@ -52,7 +52,7 @@ struct DecodingTests {
         #expect(error.response?.bytes == Bytes(Array(text.utf8)))
     }
 
-    @Test func aDecoderOfOnesOwnIsMadeForEachResponse() async throws {
+    @Test func customDecoderIsCreatedForEachResponse() async throws {
         let agent = try agent(answering: .json(#"{"first_name":"Ada"}"#))
         struct Person: Decodable, Sendable {
             var firstName: String
@@ -71,13 +71,23 @@ struct DecodingTests {
         #expect(made.value == 2)
     }
 
-    @Test func nothingLeavesTheBodyAlone() async throws {
+    @Test func givenDecoderIsUsed() async throws {
+        let agent = try agent(answering: .json(#"{"first_name":"Ada"}"#))
+        struct Person: Decodable, Sendable {
+            var firstName: String
+        }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        #expect(try await agent.send(Request<Person>("", decoding: .json { decoder })).value.firstName == "Ada")
+    }
+
+    @Test func voidDecodingIgnoresTheBody() async throws {
         let agent = try agent(answering: .bytes([0xFF, 0xFE], contentType: "text/plain; charset=nonsense"))
         let response: Response<Void> = try await agent.send(Request<Void>(""))
         #expect(response.bytes == [0xFF, 0xFE])
     }
 
-    @Test func aDecodingOfOnesOwnSeesTheWholeResponse() async throws {
+    @Test func customDecodingReceivesTheWholeResponse() async throws {
         let agent = try agent(answering: Reply(status: 201, headers: ["X-Count: 7"], patternLength: 3))
         let decoding = Decoding<[String]> { response in
             ["\(response.status)", response.headers["x-count"] ?? "", String(decoding: response.bytes, as: UTF8.self)]
@@ -85,7 +95,7 @@ struct DecodingTests {
         #expect(try await agent.send(Request("", decoding: decoding)).value == ["201", "7", "abc"])
     }
 
-    @Test func whatADecodingThrowsIsTheUnderlyingErrorInOneLine() async throws {
+    @Test func errorThrownByADecodingIsTheUnderlyingError() async throws {
         let agent = try agent(answering: .text("x"))
         let error = try #require(
             await failure { try await agent.send(Request("", decoding: Decoding<Int> { _ in throw TwoLines() })) })
@@ -95,7 +105,7 @@ struct DecodingTests {
         #expect(error.message.contains("third"))
     }
 
-    @Test func aNetErrorThatADecodingThrowsKeepsItsParts() async throws {
+    @Test func netErrorThrownByADecodingIsPreserved() async throws {
         let agent = try agent(answering: .text("body"))
         let decoding = Decoding<Int> { _ in
             throw NetError(.tooLarge, "too many", nativeCode: 9, offset: 3, underlying: TwoLines())
@@ -109,7 +119,7 @@ struct DecodingTests {
         #expect(error.response?.bytes == Bytes(Array("body".utf8)))
     }
 
-    @Test func aStatusThatIsNoAnswerIsToldBeforeDecoding() async throws {
+    @Test func unacceptedStatusIsReportedBeforeDecoding() async throws {
         let agent = try agent(answering: Reply(status: 404, body: Array("not JSON".utf8)))
         let error = try #require(await failure { try await agent.send(Request<City>("")) })
         #expect(error.code == .unacceptableStatus)
@@ -120,7 +130,7 @@ struct DecodingTests {
     }
 
     @Test(arguments: [200, 299, 300, 404, 500, 999] as [UInt16])
-    func bytesTakeEveryStatusAndOthersFrom200To299(status: UInt16) async throws {
+    func bytesAcceptEveryStatusAndOtherTypes200To299(status: UInt16) async throws {
         let agent = try agent(answering: Reply(status: status))
         let sent = Int(status)
         #expect(try await agent.send(Request<Bytes>("")).status == sent)
@@ -128,7 +138,7 @@ struct DecodingTests {
         #expect(await ending(of: Request<Void>(""), from: agent) == expected)
     }
 
-    @Test func theAcceptedStatusesAreTheRequests() async throws {
+    @Test func acceptedStatusesAreSetByTheRequest() async throws {
         let agent = try agent(answering: Reply(status: 404, body: Array("[1]".utf8)))
         var request = Request<[Int]>("")
         request.acceptedStatuses = 404..<405

@@ -36,7 +36,7 @@ struct GzippedBodyTests {
     }
 
     @Test(arguments: [1, 6, 9])
-    func aSequenceIsCompressedAsItComes(level: Int) async throws {
+    func sequenceIsCompressedIncrementally(level: Int) async throws {
         let server = try server()
         let pieces = Pieces { index in index < 10 ? Bytes(pattern(10_000, from: index * 10_000)) : nil }
         let body = try Body.stream(length: 100_000) { pieces }.gzipped(level: level)
@@ -50,7 +50,7 @@ struct GzippedBodyTests {
         try await expectPattern(of: once, 100_000, from: server)
     }
 
-    @Test func aReaderIsCompressedAsItIsRead() async throws {
+    @Test func readerIsCompressedIncrementally() async throws {
         let server = try server()
         let body = try Body.pull {
             var sent = 0
@@ -66,7 +66,7 @@ struct GzippedBodyTests {
         try await expectPattern(of: body, 50_000, from: server)
     }
 
-    @Test func aFileIsCompressedAndSentAgainAfterARedirect() async throws {
+    @Test func compressedFileIsResentAfterARedirect() async throws {
         let folder = try TemporaryFolder()
         try folder.write(pattern(Self.length), to: "body")
         let server = try server()
@@ -79,7 +79,7 @@ struct GzippedBodyTests {
         #expect(check.count == Self.length && check.isPattern)
     }
 
-    @Test func aFileThatIsMissingEndsTheRequest() async throws {
+    @Test func missingFileFailsTheRequest() async throws {
         let server = try server()
         let body = try Body.file("/nonexistent/body").gzipped()
         let request = Request<Bytes>(server.url("/"), method: .post, body: body)
@@ -89,27 +89,27 @@ struct GzippedBodyTests {
         #expect(error.message.contains("'/nonexistent/body' cannot be opened: No such file or directory"))
     }
 
-    @Test func aReaderThatLiesIsToldOnce() async throws {
+    @Test func readerWithAnInvalidCountIsReportedOnce() async throws {
         let server = try server()
         let body = try Body.pull { { _ in -1 } }.gzipped()
         let request = Request<Bytes>(server.url("/"), method: .post, body: body)
         let error = try #require(await failure { try await Agent().send(request) })
         #expect(error.code == .bodySource)
-        #expect(error.message == "the reader of the body answered -1, of 0 to 16384 bytes")
+        #expect(error.message == "the reader of the body returned -1, not 0 to 16384 bytes")
     }
 
-    @Test func whatAReaderThrowsReachesTheCaller() async throws {
+    @Test func errorThrownByAReaderReachesTheCaller() async throws {
         struct Broken: Error {}
         let server = try server()
         let body = try Body.pull { { _ in throw Broken() } }.gzipped()
         let request = Request<Bytes>(server.url("/"), method: .post, body: body)
         let error = try #require(await failure { try await Agent().send(request) })
         #expect(error.underlying is Broken)
-        #expect(error.message == "the source of the body failed: Broken()")
+        #expect(error.message == "reading the request body failed: Broken()")
     }
 
     /// For the operating system, a path ends at the first NUL.
-    @Test func aPathWithANULNamesNoOtherFile() async throws {
+    @Test func pathWithANULIsRejected() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Array("not asked for".utf8), to: "body")
         let server = try server()
@@ -119,7 +119,7 @@ struct GzippedBodyTests {
         #expect((error.underlying as? NetError)?.code == .usage)
     }
 
-    @Test func aSequenceOfAnotherLengthEndsTheRequest() async throws {
+    @Test func sequenceOfAnotherLengthFailsTheRequest() async throws {
         let server = try server()
         let pieces = Pieces([pattern(10)])
         let body = try Body.stream(length: 11) { pieces }.gzipped()
@@ -135,20 +135,20 @@ struct GzippedBodyTests {
         }
     }
 
-    @Test func whatIsCodedAlreadyIsSaidToBeCodedTwice() async throws {
+    @Test func alreadyEncodedBodyListsBothCodings() async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
         var packed = Body.text("a")
         packed.contentEncoding = "br"
-        let said = ["br, gzip", "br, gzip, gzip"]
+        let codings = ["br, gzip", "br, gzip, gzip"]
         for (index, body) in [packed, try packed.gzipped()].enumerated() {
             let sent = try body.gzipped()
             _ = try await Agent().send(Request<Bytes>(server.url("/"), method: .post, body: sent))
-            #expect(server.received(index).values(named: "Content-Encoding") == [said[index]])
+            #expect(server.received(index).values(named: "Content-Encoding") == [codings[index]])
         }
     }
 
-    @Test func theRequestsOwnCodingWins() async throws {
+    @Test func requestContentEncodingTakesPrecedence() async throws {
         let server = try server()
         let body = try Body.text("a").gzipped()
         let headers: Headers = ["content-encoding": "x-gzip"]

@@ -12,7 +12,7 @@ struct HeaderBytesTests {
 
     private func field(_ name: String, _ bytes: Bytes) -> Headers.Field { Headers.Field(name: name, bytes: bytes) }
 
-    @Test func aFieldHasItsBytesAndAStringForDisplay() {
+    @Test func fieldHasBytesAndADisplayString() {
         let headers = Headers([field("X", Self.latin), .init(name: "Y", value: "é")])
         #expect(headers["x"] == "\"\u{FFFD}\"" && headers.bytes("x") == Self.latin)
         #expect(headers["Y"] == "é" && headers.bytes("Y") == [0xC3, 0xA9])
@@ -20,7 +20,7 @@ struct HeaderBytesTests {
         #expect(headers.bytes("Z") == nil && headers.allBytes("X") == [Self.latin])
     }
 
-    @Test func valuesThatDifferInBytesAloneAreNotEqual() {
+    @Test func valuesWithDifferentBytesAreNotEqual() {
         let shown = Headers.Field(name: "X", value: "\"\u{FFFD}\"")
         #expect(field("X", Self.latin) != field("X", Self.otherLatin) && field("X", Self.latin) != shown)
         #expect(Headers([field("X", Self.latin)]) != Headers([field("x", Self.otherLatin)]))
@@ -40,9 +40,9 @@ struct HeaderBytesTests {
         #expect(headers.allBytes("X") == [Bytes(Array("plain".utf8)), Self.gbk])
     }
 
-    @Test func theWireCarriesTheBytesBothWays() async throws {
+    @Test func fieldBytesAreSentAndReceivedUnchanged() async throws {
         let server = try MockServer()
-        try server.answer("/", with: StubReply(headers: Headers([field("X-Name", Self.gbk)]), body: [.text("1")]))
+        try server.register("/", with: StubReply(headers: Headers([field("X-Name", Self.gbk)]), body: [.text("1")]))
         let agent = Agent(.init(baseURL: server.url))
         var request = Request<Bytes>("/")
         request.headers.append(field("X-Asked", Self.latin))
@@ -55,16 +55,16 @@ struct HeaderBytesTests {
         await agent.shutdown()
     }
 
-    /// If a hook only follows the redirect, the URL is the one that the engine would request.
+    /// Whether the engine or a hook follows the redirect, the next URL is the same.
     @Test(arguments: [false, true])
-    func aRedirectLeadsToTheBytesOfItsLocation(isHooked: Bool) async throws {
+    func redirectFollowsTheBytesOfItsLocation(isHooked: Bool) async throws {
         let server = try MockServer()
-        let place = Bytes(Array("/caf".utf8) + [0xE9, 0x20] + Array("x?q=".utf8) + Array(Self.gbk))
-        try server.answer("/a", with: StubReply(status: 302, headers: Headers([field("Location", place)])))
-        try server.answer("*", with: .text("there"))
+        let location = Bytes(Array("/caf".utf8) + [0xE9, 0x20] + Array("x?q=".utf8) + Array(Self.gbk))
+        try server.register("/a", with: StubReply(status: 302, headers: Headers([field("Location", location)])))
+        try server.register("*", with: .text("there"))
         var configuration = Agent.Configuration(baseURL: server.url)
         if isHooked {
-            configuration.transferHooks.redirect = { _ in .follow }
+            configuration.interceptors.append(TransferHooks(redirect: { _ in .follow }))
         }
         let agent = Agent(configuration)
         let response = try await agent.send(Request<Bytes>("/a"))
@@ -73,16 +73,16 @@ struct HeaderBytesTests {
         await agent.shutdown()
     }
 
-    @Test func aStubFollowsTheBytesOfALocationToo() async throws {
+    @Test func stubFollowsTheBytesOfALocation() async throws {
         let stub = StubTransport()
-        let place = Headers([field("Location", [0x2F, 0xE9])])
-        stub.answer("/a", with: StubReply(status: 302, headers: place))
-        stub.answer("/%E9", with: .text("there"))
+        let location = Headers([field("Location", [0x2F, 0xE9])])
+        stub.register("/a", with: StubReply(status: 302, headers: location))
+        stub.register("/%E9", with: .text("there"))
         let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
         #expect(try await agent.send(Request<String>("/a")).value == "there")
     }
 
-    @Test func aLinkLeadsToItsBytes() throws {
+    @Test func linkTargetPreservesItsBytes() throws {
         let link = Bytes(Array("<http://h/caf".utf8) + [0xE9] + Array(">; rel=next, </é>; rel=prev".utf8))
         let response = Response<Bytes>(status: 200, headers: Headers([field("Link", link)]))
         #expect(try response.link("next") == "http://h/caf%E9")
@@ -91,58 +91,59 @@ struct HeaderBytesTests {
     }
 
     @Test(arguments: [CacheRules.server(), .app(60)])
-    func aValidatorGoesBackAsItCame(rules: CacheRules) async throws {
-        let scene = CacheScene(rules)
+    func validatorIsSentBackUnchanged(rules: CacheRules) async throws {
+        let fixture = CacheFixture(rules)
         let tag = Headers([.init(name: "Cache-Control", value: "max-age=60"), field("ETag", Self.latin)])
         let other = Headers([.init(name: "Cache-Control", value: "max-age=60"), field("ETag", Self.otherLatin)])
-        scene.stub.answer(
+        fixture.stub.register(
             "/", with: StubReply(headers: tag, body: [.text("1")]), StubReply(status: 304, headers: tag),
             StubReply(status: 304, headers: other), StubReply(headers: other, body: [.text("2")]))
-        _ = try await scene.agent.send(Request<Bytes>("/"))
-        scene.pass(61)
-        let held = try await scene.agent.send(Request<Bytes>("/"))
-        #expect(scene.stub.requests.last?.headers.bytes("If-None-Match") == Self.latin)
+        _ = try await fixture.agent.send(Request<Bytes>("/"))
+        fixture.pass(61)
+        let held = try await fixture.agent.send(Request<Bytes>("/"))
+        #expect(fixture.stub.requests.last?.headers.bytes("If-None-Match") == Self.latin)
         #expect(held.bytes.text == "1" && held.headers.bytes("ETag") == Self.latin)
-        scene.pass(61)
+        fixture.pass(61)
         // A 304 with another tag confirms another version, even if both tags look the same as text.
-        #expect(try await scene.agent.send(Request<Bytes>("/")).bytes.text == "2")
+        #expect(try await fixture.agent.send(Request<Bytes>("/")).bytes.text == "2")
     }
 
-    @Test func anEntryOnDiskKeepsTheBytes() async throws {
+    @Test func diskEntryPreservesFieldBytes() async throws {
         let folder = try TemporaryFolder()
         let headers = Headers([.init(name: "Cache-Control", value: "max-age=60"), field("X-Name", Self.gbk)])
         for isFirst in [true, false] {
-            let scene = CacheScene(.server(), store: DiskCacheStore(directory: folder.file("cache")))
-            scene.stub.answer("/", with: StubReply(headers: headers, body: [.text("1")]))
-            let response = try await scene.agent.send(Request<Bytes>("/"))
+            let fixture = CacheFixture(.server(), store: DiskCacheStore(directory: folder.file("cache")))
+            fixture.stub.register("/", with: StubReply(headers: headers, body: [.text("1")]))
+            let response = try await fixture.agent.send(Request<Bytes>("/"))
             #expect(response.cache?.isHit == !isFirst && response.headers.bytes("X-Name") == Self.gbk)
         }
     }
 
     @Test(arguments: ["Cookie", "Authorization", "X-Choice"])
-    func usersWhoDifferInOneByteShareNothing(name: String) async throws {
-        let scene = CacheScene(.server())
+    func identitiesThatDifferInOneByteShareNoEntry(name: String) async throws {
+        let fixture = CacheFixture(.server())
         let reply = { (text: String) in
             StubReply(headers: ["Cache-Control": "max-age=60", "Vary": "X-Choice"], body: [.text(text)])
         }
-        scene.stub.answer("/", with: reply("1"), reply("2"), reply("3"))
-        func asked(_ bytes: Bytes) async throws -> String {
+        fixture.stub.register("/", with: reply("1"), reply("2"), reply("3"))
+        func responseText(_ bytes: Bytes) async throws -> String {
             var request = Request<Bytes>("/")
             request.headers.append(field(name, bytes))
-            return try await scene.agent.send(request).bytes.text
+            return try await fixture.agent.send(request).bytes.text
         }
-        #expect(try await asked(Self.latin) == "1")
-        #expect(try await asked(Self.otherLatin) == "2")
-        #expect(try await asked(Bytes(Array("\"\u{FFFD}\"".utf8))) == "3")
-        // Of responses to cookies only the last one is stored, and it belongs to another user.
-        #expect(try await asked(Self.latin) == (name == "Cookie" ? "3" : "1"))
+        #expect(try await responseText(Self.latin) == "1")
+        #expect(try await responseText(Self.otherLatin) == "2")
+        #expect(try await responseText(Bytes(Array("\"\u{FFFD}\"".utf8))) == "3")
+        // For requests with a Cookie field, only the last response is stored. Here it belongs to another user, so the
+        // request is sent again.
+        #expect(try await responseText(Self.latin) == (name == "Cookie" ? "3" : "1"))
     }
 
-    @Test func aJarsCookiesSurviveAResetAsBytes() async throws {
+    @Test func cookieBytesSurviveAReset() async throws {
         let server = try MockServer()
         let cookie = Bytes(Array("name=".utf8) + Array(Self.gbk) + Array("; Path=/".utf8))
-        try server.answer("/set", with: StubReply(headers: Headers([field("Set-Cookie", cookie)])))
-        try server.answer("*", with: .text("1"))
+        try server.register("/set", with: StubReply(headers: Headers([field("Set-Cookie", cookie)])))
+        try server.register("*", with: .text("1"))
         var configuration = Agent.Configuration(baseURL: server.url)
         configuration.cookies = .memory
         let agent = Agent(configuration)
@@ -160,7 +161,7 @@ struct HeaderBytesTests {
         await agent.shutdown()
     }
 
-    @Test func aLineOfCookiesKeepsItsBytes() throws {
+    @Test func cookieLinePreservesItsBytes() throws {
         let line = Bytes(Array("h.test\tFALSE\t/\tFALSE\t0\tn\t".utf8) + Array(Self.gbk))
         let cookie = try #require(Cookie(netscapeLineBytes: line))
         #expect(try cookie.netscapeLineBytes == line && cookie.valueBytes == Self.gbk)
@@ -170,10 +171,10 @@ struct HeaderBytesTests {
         #expect(other != cookie && other.value == cookie.value)
     }
 
-    @Test func aRecordingReplaysTheBytes() async throws {
+    @Test func recordingReplaysFieldBytes() async throws {
         let recorder = Recorder()
         let stub = StubTransport()
-        stub.answer("/", with: StubReply(headers: Headers([field("X-Name", Self.gbk)]), body: [.text("1")]))
+        stub.register("/", with: StubReply(headers: Headers([field("X-Name", Self.gbk)]), body: [.text("1")]))
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.interceptors = [recorder]
         _ = try await Agent(configuration, transport: stub).send(Request<Bytes>("/"))
@@ -184,11 +185,11 @@ struct HeaderBytesTests {
         #expect(try await replay.send(Request<Bytes>("/")).headers.bytes("X-Name") == Self.gbk)
     }
 
-    @Test func aSignatureIsOfTheBytes() async throws {
+    @Test func signatureCoversFieldBytes() async throws {
         var signing = RequestSigning(keyID: "k", key: [1])
         signing.fields = ["x-name"]
         let stub = StubTransport()
-        stub.answer("*", with: .text("1"))
+        stub.register("*", with: .text("1"))
         var configuration = Agent.Configuration(baseURL: "http://stub")
         let time = StubTime()
         signing.time = time.source
@@ -203,10 +204,10 @@ struct HeaderBytesTests {
         #expect(signatures.count == 2)
     }
 
-    @Test func anArchiveShowsTheBytesBesideTheText() async throws {
+    @Test func archiveContainsBytesAndText() async throws {
         let recorder = HARRecorder()
         let stub = StubTransport()
-        stub.answer("/", with: StubReply(headers: Headers([field("X-Name", Self.gbk)]), body: [.text("1")]))
+        stub.register("/", with: StubReply(headers: Headers([field("X-Name", Self.gbk)]), body: [.text("1")]))
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.observers = [recorder]
         let agent = Agent(configuration, transport: stub)

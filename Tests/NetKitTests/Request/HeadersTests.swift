@@ -33,13 +33,13 @@ struct HeadersTests {
         #expect(headers.values(named: "").isEmpty)
     }
 
-    @Test func readingGivesTheFirstOfSeveral() {
+    @Test func readingReturnsTheFirstOfSeveral() {
         let headers: Headers = ["Set-Cookie": "a", "X": "-", "set-cookie": "b"]
         #expect(headers["SET-COOKIE"] == "a")
         #expect(headers.values(named: "Set-Cookie") == ["a", "b"])
     }
 
-    @Test func settingReplacesAllInTheFirstOnesPlace() {
+    @Test func settingReplacesAllAtTheFirstPosition() {
         var headers: Headers = ["A": "1", "b": "2", "C": "3", "B": "4"]
         headers["B"] = "5"
         #expect(
@@ -62,14 +62,14 @@ struct HeadersTests {
         #expect(headers == ["A": "1"])
     }
 
-    @Test func appendingAddsWhateverIsThere() {
+    @Test func appendingKeepsExistingFields() {
         var headers: Headers = ["A": "1", "B": "2"]
         headers.append(name: "a", value: "3")
         #expect(headers.values(named: "A") == ["1", "3"])
         #expect(headers.last == Field(name: "a", value: "3"))
     }
 
-    @Test func equalityIgnoresTheNamesCaseAlone() {
+    @Test func equalityIgnoresOnlyTheCaseOfNames() {
         let headers: Headers = ["Accept": "a", "X": "b"]
         #expect(headers == ["accept": "a", "x": "b"])
         #expect(headers != ["Accept": "A", "X": "b"])
@@ -77,7 +77,7 @@ struct HeadersTests {
         #expect(headers != ["Accept": "a"])
     }
 
-    @Test func aDescriptionTellsTheFieldsAndNoSecret() async throws {
+    @Test func descriptionContainsTheFieldsAndNoSecret() async throws {
         #expect("\(Headers())" == "[:]")
         let headers: Headers = ["Accept": "a, b", "X-Quoted": "say \"yes\"\u{1b}", "accept": "c"]
         #expect("\(headers)" == #"["Accept": "a, b", "X-Quoted": "say \"yes\"\u{1B}", "accept": "c"]"#)
@@ -125,7 +125,7 @@ struct HeadersTests {
         #expect(headers["X-Tw"] == nil)
     }
 
-    @Test func changingReceivedFieldsLeavesTheResponseAlone() async throws {
+    @Test func changingReceivedFieldsDoesNotAffectTheResponse() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(headers: ["A: 1", "B: 2"]))
         let response = try await Agent().send(Request<Bytes>(server.url("/")))

@@ -15,7 +15,7 @@ struct LimitsTests {
         #expect(limits.maxRedirects == 20)
     }
 
-    @Test func theEnginesOwnDefaultsAreReplacedNotAdded() async throws {
+    @Test func engineDefaultsAreReplaced() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: (64 << 20) + 1))
         var limits = Limits()
@@ -32,12 +32,12 @@ struct LimitsTests {
         Duration(secondsComponent: 9_223_372_036_854_775, attosecondsComponent: 999_000_000_000_000_000),
         .seconds(1e20),
     ])
-    func anyDurationIsTaken(duration: Duration) async throws {
+    func anyDurationIsAccepted(duration: Duration) async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
         var request = Request<Bytes>(server.url("/"))
         request.limits = Limits()
-        request.limits?.total = duration
+        request.limits.total = duration
         let agent = Agent()
         let isShort = duration < .seconds(1)
         let task = Task { [request] in await ending(of: request, from: agent) }
@@ -51,7 +51,7 @@ struct LimitsTests {
     }
 
     @Test(arguments: [Int.min, -1, 0])
-    func noCodingsAtAllIsANumberOfThem(number: Int) async throws {
+    func zeroContentCodingsIsAValidLimit(number: Int) async throws {
         let stored: [UInt8] = [0x78, 0x01, 0x01, 0x02, 0x00, 0xfd, 0xff, 0x68, 0x69, 0x01, 0x3b, 0x00, 0xd2]
         let server = try LoopbackServer()
         server.script("/", Reply(headers: ["Content-Encoding: deflate"], body: stored))
@@ -65,31 +65,31 @@ struct LimitsTests {
         try await expectFailure(.badCoding, of: request)
         #expect(server.received(1).values(named: "Accept-Encoding").isEmpty)
         request.acceptsCodings = false
-        #expect(try await Agent().send(request).bytes == Bytes(stored))  // There is no coding to decode.
+        #expect(try await Agent().send(request).bytes == Bytes(stored))  // the coding is not decoded
         request.url = server.url("/plain")
         request.acceptsCodings = true
         #expect(try await Agent().send(request).bytes.text == "hi")
     }
 
     @Test(arguments: [Int.max, Int.min, -1, 0])
-    func anyNumberOfBytesIsTaken(number: Int) async throws {
+    func anyNumberOfBytesIsAccepted(number: Int) async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 2))
         var request = Request<Bytes>(server.url("/"))
         request.limits = Limits()
-        request.limits?.maxBodyBytes = number
+        request.limits.maxBodyBytes = number
         #expect(await ending(of: request, from: Agent()) == (number > 1 ? .answered : .failed(.bodyTooLarge)))
         request.limits = Limits()
-        request.limits?.maxHeadBytes = number
+        request.limits.maxHeadBytes = number
         #expect(await ending(of: request, from: Agent()) == (number > 1 ? .answered : .failed(.headTooLarge)))
         request.limits = Limits()
-        request.limits?.maxRedirects = number
+        request.limits.maxRedirects = number
         server.script("/", .redirect(to: "/there"))
         server.script("/there", Reply())
         #expect(await ending(of: request, from: Agent()) == (number > 0 ? .answered : .failed(.tooManyRedirects)))
     }
 
-    @Test func theRequestsLimitsWinOverTheAgents() async throws {
+    @Test func requestLimitsOverrideAgentLimits() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 100))
         var configuration = Agent.Configuration()
@@ -97,9 +97,11 @@ struct LimitsTests {
         let agent = Agent(configuration)
         var request = Request<Bytes>(server.url("/"))
         #expect(await ending(of: request, from: agent) == .failed(.bodyTooLarge))
-        request.limits = Limits()
+        request.limits = Limits()  // sets none
+        #expect(await ending(of: request, from: agent) == .failed(.bodyTooLarge))
+        request.limits.maxBodyBytes = nil
         #expect(await ending(of: request, from: agent) == .answered)
-        request.limits?.maxBodyBytes = 100
+        request.limits.maxBodyBytes = 100
         #expect(await ending(of: request, from: agent) == .answered)
     }
 
@@ -108,9 +110,9 @@ struct LimitsTests {
         server.script("/", Reply(headers: (1...9).map { "X-\($0): 1" }))
         var request = Request<Bytes>(server.url("/"))
         request.limits = Limits()
-        request.limits?.maxHeadFields = 10
+        request.limits.maxHeadFields = 10
         #expect(await ending(of: request, from: Agent()) == .answered)
-        request.limits?.maxHeadFields = 9
+        request.limits.maxHeadFields = 9
         #expect(await ending(of: request, from: Agent()) == .failed(.headTooLarge))
     }
 }

@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 struct MethodTests {
-    @Test func methodsAreTheirTokensComparedWithCase() {
+    @Test func methodTokensAreCaseSensitive() {
         #expect(Method.get == "GET")
         #expect(Method.get != "get")
         #expect(Method(rawValue: "PURGE") == "PURGE")

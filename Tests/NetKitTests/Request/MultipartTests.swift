@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -52,9 +53,28 @@ struct MultipartTests {
         form.append(Body(value, contentType: part.type), name: name, fileName: part.filename, headers: headers)
     }
 
+    @Test func bytesCanHaveAFileNameAndAType() async throws {
+        var (short, long) = (MultipartBody(boundary: Self.boundary), MultipartBody(boundary: Self.boundary))
+        let content: [UInt8] = [1, 2, 3]
+        short.append(content, name: "a", fileName: "a.png", contentType: "image/webp")
+        short.append(content, name: "b", fileName: "b.png")
+        short.append(content, name: "c", contentType: "text/x")
+        short.append(content, name: "d")
+        short.append(.data(content, contentType: "text/x"), name: "e", fileName: "e.bin", contentType: "text/y")
+        long.append(.data(content, contentType: "image/webp"), name: "a", fileName: "a.png")
+        long.append(.data(content), name: "b", fileName: "b.png")
+        long.append(.data(content, contentType: "text/x"), name: "c")
+        long.append(Bytes(content), name: "d")
+        long.append(.data(content, contentType: "text/y"), name: "e", fileName: "e.bin")
+        #expect(try await bytes(of: .multipart(short)) == bytes(of: .multipart(long)))
+        let text = String(decoding: try await bytes(of: .multipart(short)), as: UTF8.self)
+        #expect(
+            text.contains("filename=\"a.png\"\r\nContent-Type: image/webp") && text.contains("Content-Type: text/x"))
+    }
+
     @Test(arguments: ["multipart.json", "multipart_own.json"])
     func theVectorsAreWrittenByteForByte(file: String) async throws {
-        // The C tests have the rows with names that are not UTF-8, which no Swift string can hold.
+        // Rows whose names are not UTF-8 run only in the C tests, because no Swift string can hold such a name.
         let rows = try vectors(file, of: Vector.self).filter { row in row.parts.allSatisfy { $0.name_base64 == nil } }
         #expect(rows.count >= 3)
         for row in rows {
@@ -97,7 +117,7 @@ struct MultipartTests {
         #expect(received.values(named: "Content-Type") == ["multipart/form-data; boundary=\(Self.boundary)"])
     }
 
-    @Test func aPartSaysHowItIsCoded() async throws {
+    @Test func partHasAContentTransferEncoding() async throws {
         var form = MultipartBody(boundary: Self.boundary)
         var coded = Body(Bytes(Array("coded".utf8)))
         coded.contentEncoding = "gzip"
@@ -110,7 +130,7 @@ struct MultipartTests {
         #expect(written == Array(expected.utf8))
     }
 
-    @Test func aRequestsParametersAreTheFirstParts() async throws {
+    @Test func requestParametersAreTheFirstParts() async throws {
         let server = try LoopbackServer()
         server.script("/", .echo)
         var form = MultipartBody(boundary: Self.boundary)
@@ -144,7 +164,7 @@ struct MultipartTests {
         #expect(server.received().values(named: "Content-Length") == ["0"])
     }
 
-    @Test func eachFormHasABoundaryOfItsOwn() throws {
+    @Test func eachFormHasItsOwnBoundary() throws {
         var form = MultipartBody()
         form.append("1", name: "a")
         let types = try (0..<2).map { _ in try Body.multipart(form).contentType }
@@ -183,17 +203,17 @@ struct MultipartTests {
         #expect(MultipartBody.Throttle.suggestedFor3G == .init(packetBytes: 16384, delay: .milliseconds(200)))
     }
 
-    @Test func progressNamesThePartUnderWay() async throws {
+    @Test func progressReportsTheCurrentPart() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
-        let told = Collected<TransferProgress>()
+        let reported = Collected<TransferProgress>()
         var form = MultipartBody()
         form.append("1", name: "a")
         form.append(.stream(length: 1_000_000) { Pieces([pattern(1_000_000)]) }, name: "b")
         var request = Request<Bytes>(server.url("/"), method: .post, body: try .multipart(form))
-        request.progress = { told.append($0) }
+        request.progress = { reported.append($0) }
         _ = try await Agent().send(request)
-        let parts = told.values.compactMap(\.part)
+        let parts = reported.values.compactMap(\.part)
         #expect(parts.allSatisfy { $0.count == 2 && $0.index < 2 })
         #expect(parts.last?.index == 1)
         #expect(parts.last?.sent == 1_000_000)
@@ -202,7 +222,7 @@ struct MultipartTests {
 
     // MARK: Failures
 
-    @Test func whatCannotBeAPartIsToldAtOnce() throws {
+    @Test func invalidPartIsReportedImmediately() throws {
         let folder = try TemporaryFolder()
         func code(_ fill: (inout MultipartBody) -> Void) -> NetError.Code? {
             var form = MultipartBody()
@@ -242,7 +262,7 @@ struct MultipartTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test func whatASequenceThrowsIsPassedOn() async throws {
+    @Test func errorThrownByASequencePropagates() async throws {
         struct Cause: Error {}
         let server = try LoopbackServer()
         server.script("/", .echo)
@@ -280,7 +300,7 @@ struct MultipartTests {
     }
 
     @Test(arguments: ["x", "ü", "👩‍👩‍👧‍👦"])
-    func aFormsNameMayBeAsLongAsAny(letter: String) async throws {
+    func formFileNameCanBeAsLongAsAny(letter: String) async throws {
         let folder = try TemporaryFolder()
         let name = String(repeating: letter, count: 255 / letter.utf8.count)
         var form = MultipartBody()
@@ -289,7 +309,7 @@ struct MultipartTests {
         #expect(folder.names == [name])
     }
 
-    @Test func aFormTakesThePlaceOfNoPipe() async throws {
+    @Test func formDoesNotReplaceAPipe() async throws {
         let folder = try TemporaryFolder()
         let pipe = folder.file("pipe")
         try #require(unsafe mkfifo(pipe, 0o600) == 0)
@@ -303,7 +323,7 @@ struct MultipartTests {
 
     @Test func anotherTransportGetsTheSameBytes() async throws {
         let stub = StubTransport()
-        stub.answer("/", with: .status(200))
+        stub.register("/", with: .status(200))
         var form = MultipartBody(boundary: Self.boundary)
         form.append("1", name: "a")
         form.append(.stream { Pieces([Array("pump".utf8)]) }, name: "p")

@@ -1,33 +1,34 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ProgressTests {
-    @Test func anUploadIsToldToItsEnd() async throws {
+    @Test func uploadProgressIsReportedToTheEnd() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
-        let told = Collected<TransferProgress>()
+        let reported = Collected<TransferProgress>()
         var request = Request<Bytes>(server.url("/"), method: .post, body: Body(Bytes(pattern(3_000_000))))
-        request.progress = { told.append($0) }
+        request.progress = { reported.append($0) }
         _ = try await Agent().send(request)
-        let last = try #require(told.values.last { !$0.isOver })
+        let last = try #require(reported.values.last { !$0.isOver })
         #expect(last.sent == 3_000_000)
         #expect(last.sendTotal == 3_000_000)
         #expect(last.fractionCompleted == 1)
-        #expect(told.values.filter(\.isOver).count == 1)
-        #expect(told.values.last?.isOver == true)
-        #expect(zip(told.values, told.values.dropFirst()).allSatisfy { $0.sent <= $1.sent || $1.isOver })
+        #expect(reported.values.filter(\.isOver).count == 1)
+        #expect(reported.values.last?.isOver == true)
+        #expect(zip(reported.values, reported.values.dropFirst()).allSatisfy { $0.sent <= $1.sent || $1.isOver })
     }
 
-    @Test func aDownloadIsToldToItsEnd() async throws {
+    @Test func downloadProgressIsReportedToTheEnd() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 3_000_000))
-        let told = Collected<TransferProgress>()
+        let reported = Collected<TransferProgress>()
         var request = Request<Bytes>(server.url("/"))
-        request.progress = { told.append($0) }
+        request.progress = { reported.append($0) }
         _ = try await Agent().send(request)
-        let last = try #require(told.values.last { !$0.isOver })
+        let last = try #require(reported.values.last { !$0.isOver })
         #expect(last.received == 3_000_000)
         #expect(last.receiveTotal == 3_000_000)
         #expect(last.fractionCompleted == 1)
@@ -36,11 +37,11 @@ struct ProgressTests {
     @Test func aBodyOfUnknownLengthHasNoFraction() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 100_000, chunkBytes: 1000))
-        let told = Collected<TransferProgress>()
+        let reported = Collected<TransferProgress>()
         var request = Request<Bytes>(server.url("/"))
-        request.progress = { told.append($0) }
+        request.progress = { reported.append($0) }
         _ = try await Agent().send(request)
-        let last = try #require(told.values.last { !$0.isOver })
+        let last = try #require(reported.values.last { !$0.isOver })
         #expect(last.received == 100_000)
         #expect(last.receiveTotal == nil)
         #expect(last.fractionCompleted == nil)
@@ -80,16 +81,16 @@ struct ProgressTests {
     @Test func theStreamEndsWithAStreamedBody() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 3_000_000))
-        let told = Collected<TransferProgress>()
+        let reported = Collected<TransferProgress>()
         var request = Request<Bytes>(server.url("/"))
-        request.progress = { told.append($0) }
+        request.progress = { reported.append($0) }
         let agent = Agent()
         let stream = try await agent.stream(request)
-        #expect(!told.values.contains { $0.isOver })
+        #expect(!reported.values.contains { $0.isOver })
         #expect(try await stream.collect(upTo: 3_000_000).count == 3_000_000)
         await agent.shutdown()
-        #expect(told.values.filter(\.isOver).count == 1)
-        #expect(told.values.last?.isOver == true)
+        #expect(reported.values.filter(\.isOver).count == 1)
+        #expect(reported.values.last?.isOver == true)
     }
 
     @Test func theStreamEndsOverAStub() async throws {
@@ -107,16 +108,16 @@ struct ProgressTests {
         }
     }
 
-    @Test func theLastWordTellsTheFinalCounts() async throws {
+    @Test func lastProgressContainsTheFinalCounts() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 200_000))
         server.script("/cut", Reply(patternLength: 200_000, cutAfter: 100_000, ending: .close))
         let agent = Agent()
         for path in ["/", "/cut"] {
             for kind in 0..<4 {
-                let told = Collected<TransferProgress>()
+                let reported = Collected<TransferProgress>()
                 var request = Request<Bytes>(server.url(path), method: .post, body: Body(Bytes(pattern(10_000))))
-                request.progress = { told.append($0) }
+                request.progress = { reported.append($0) }
                 switch kind {
                 case 0: _ = try? await agent.send(request)
                 case 1: _ = try? await agent.stream(request).collect(upTo: 1_000_000)
@@ -124,14 +125,14 @@ struct ProgressTests {
                     request.observers = [LoadingIndicator(show: {}, hide: {})]
                     _ = try? await agent.send(request)
                 default:
-                    let options = StartOptions(pausing: .lettingGo)
+                    let options = StartOptions(pausing: .releasingConnection)
                     _ = try? await agent.start(request, options: options).value
                 }
-                while told.values.last?.isOver != true {
+                while reported.values.last?.isOver != true {
                     await Task.yield()
                 }
-                let last = try #require(told.values.last)
-                let before = try #require(told.values.dropLast().last)
+                let last = try #require(reported.values.last)
+                let before = try #require(reported.values.dropLast().last)
                 #expect(last.sent == before.sent && last.sendTotal == 10_000 && last.sent == 10_000)
                 #expect(last.received == before.received && last.receiveTotal == 200_000)
                 #expect(path == "/cut" ? last.received < 200_000 : last.received == 200_000)
@@ -141,7 +142,7 @@ struct ProgressTests {
         await agent.shutdown()
     }
 
-    @Test func aFractionNeedsToKnowTheTotal() {
+    @Test func fractionRequiresAKnownTotal() {
         var progress = TransferProgress()
         #expect(progress.fractionCompleted == nil)
         progress.sendTotal = 100

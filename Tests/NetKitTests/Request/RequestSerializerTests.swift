@@ -17,14 +17,14 @@ struct RequestSerializerTests {
 
     private func sent(_ request: Request<Bytes>) async throws -> StubRequest {
         let stub = StubTransport()
-        stub.answer("*", with: .status(200))
+        stub.register("*", with: .status(200))
         _ = try await Agent(.init(baseURL: "http://stub"), transport: stub).send(request)
         return try #require(stub.requests.first)
     }
 
     private func text(_ request: StubRequest) -> String { String(decoding: Array(request.body), as: UTF8.self) }
 
-    @Test func aSerializerOfTheUsersOwnMakesTheBody() async throws {
+    @Test func customSerializerCreatesTheBody() async throws {
         var request = Request<Bytes>("/", method: .post, parameters: ["a": "1"])
         request.serializer = Lines()
         let made = try await sent(request)
@@ -36,7 +36,7 @@ struct RequestSerializerTests {
         #expect(text(try await sent(request)).hasPrefix("POST\n"))
     }
 
-    @Test func whatGoesIntoTheURLIsNotItsAffair() async throws {
+    @Test func customSerializerDoesNotAffectTheQuery() async throws {
         var request = Request<Bytes>("/", parameters: ["a": "1"])
         request.serializer = Lines()
         let query = try await sent(request)
@@ -51,7 +51,7 @@ struct RequestSerializerTests {
         #expect(try await sent(request).body.isEmpty)
     }
 
-    @Test func whatItThrowsEndsTheStart() async throws {
+    @Test func errorThrownByASerializerFailsTheRequest() async throws {
         var request = Request<Bytes>("/", method: .post, parameters: ["a", "b"])
         request.serializer = Lines()
         let error = try #require(await #expect(throws: NetError.self) { _ = try await sent(request) })

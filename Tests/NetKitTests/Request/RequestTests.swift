@@ -32,20 +32,20 @@ struct RequestTests {
         #expect(original.url == "a")
         #expect(original.headers == ["X": "1"])
         #expect(original.body?.contentType == "text/plain; charset=utf-8")
-        #expect(original.limits == nil)
+        #expect(original.limits == Limits())
         #expect(original.redirects == nil)
         #expect(original.trust == nil)
         #expect(original.addressOverrides.isEmpty)
         #expect(original.acceptsCodings)
     }
 
-    @Test func anotherDecodingKeepsEverythingElse() {
+    @Test func changingTheDecodingKeepsEverythingElse() {
         var request = Request<Bytes>("a", method: .put, headers: ["X": "1"], body: Body([7]))
         request.limits = Limits()
-        request.limits?.maxRedirects = 3
+        request.limits.maxRedirects = 3
         request.redirects = .return
         request.trust = TrustPolicy(acceptsAnything: true)
-        request.protocolChoice = .http1
+        request.httpVersionPolicy = .http1
         request.acceptsCodings = false
         request.addressOverrides = [AddressOverride(toPort: 9)]
         request.acceptedStatuses = 418..<419
@@ -54,10 +54,10 @@ struct RequestTests {
         #expect(other.url == "a")
         #expect(other.headers == ["X": "1"])
         #expect(other.body?.bytes == [7])
-        #expect(other.limits?.maxRedirects == 3)
+        #expect(other.limits.maxRedirects == 3)
         #expect(other.redirects == .return)
         #expect(other.trust == TrustPolicy(acceptsAnything: true))
-        #expect(other.protocolChoice == .http1)
+        #expect(other.httpVersionPolicy == .http1)
         #expect(!other.acceptsCodings)
         #expect(other.addressOverrides == [AddressOverride(toPort: 9)])
         #expect(other.acceptedStatuses == 418..<419)

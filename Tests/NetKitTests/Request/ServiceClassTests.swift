@@ -7,23 +7,23 @@ struct ServiceClassTests {
         ("63", 63),
         ("1", 1),
     ])
-    func aClassIsReadByItsName(name: String, value: UInt8) {
+    func serviceClassIsParsedByName(name: String, value: UInt8) {
         #expect(ServiceClass(name: name)?.rawValue == value)
     }
 
     @Test(arguments: [
         "", "0", "64", "-1", "256", "cs0", "cs8", "cs", "af", "af10", "af14", "af51", "af1", "ef1", "e", "é1",
     ])
-    func whatIsNoClassIsNone(name: String) {
+    func unknownServiceClassIsRejected(name: String) {
         #expect(ServiceClass(name: name) == nil)
     }
 
-    @Test func aNumberIsFrom1To63() {
+    @Test func dscpIsFrom1To63() {
         #expect(ServiceClass(rawValue: 0) == nil && ServiceClass(rawValue: 64) == nil)
         #expect(ServiceClass(rawValue: 46) == .voice)
     }
 
-    @Test func requestsOfDifferentClassesHaveConnectionsOfTheirOwn() async throws {
+    @Test func serviceClassesDoNotShareConnections() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply())
         let agent = Agent(configured: { $0.serviceClass = .background })

@@ -36,7 +36,7 @@ struct StableBodyTests {
 
     private func text(_ body: Body) -> String { String(decoding: Array(body.bytes), as: UTF8.self) }
 
-    @Test func membersStandInTheOrderOfTheirDeclaration() throws {
+    @Test func membersAreInDeclarationOrder() throws {
         #expect(
             try text(.json(Search()))
                 == #"{"query":"oslo\/øst","page":1,"near":true,"area":{"west":-1.5,"east":2,"#
@@ -46,17 +46,18 @@ struct StableBodyTests {
                 == "{\n  \"east\": 2,\n  \"limit\": 12345678901234567890.5,\n  \"west\": -1.5\n}")
     }
 
-    @Test func whatHasNoOrderIsSorted() throws {
+    @Test func unorderedContainersAreSorted() throws {
         #expect(
             try text(.json(Kinds(), style: JSONStyle(keepsSlashes: true)))
-                == #"{"z":18446744073709551615,"date":12.5,"data":"AQL/","url":"https://h/a?b=c","float":0.1,"#
+                == #"{"z":18446744073709551615,"date":"2001-01-01T00:00:12Z","data":"AQL/","url":"https://h/a?b=c","float":0.1,"#
                 + #""tags":["a","b","c","d","e"],"numbers":[-3,1,9,10],"byName":{"a":2,"b":1,"c":3},"#
-                + #""byNumber":{"10":"x","9":"y"},"byDate":[1,"a",2,"b"],"nothing":{}}"#)
-        #expect(try text(.json(["b": 2, "a": 1])) == #"{"a":1,"b":2}"#)
+                + #""byNumber":{"10":"x","9":"y"},"byDate":["2001-01-01T00:00:01Z","a","2001-01-01T00:00:02Z","b"],"nothing":{}}"#
+        )
+        #expect(try text(.json(["b": 2, "a": 1])) == #"{"b":2,"a":1}"#)
         #expect(try text(.json(["b": 2, "a": "x"])) == #"{"b":2,"a":"x"}"#)
     }
 
-    /// Apart from the order, the output is that of `JSONEncoder`.
+    /// Apart from the order and the form of dates, the output is that of `JSONEncoder`.
     @Test func valuesReadBackAsAJSONEncoderWroteThem() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -69,7 +70,7 @@ struct StableBodyTests {
         }
     }
 
-    @Test func scalarsAreTextsToo() throws {
+    @Test func scalarsAreValidTopLevelValues() throws {
         #expect(try text(.json("a/\"")) == #""a\/\"""#)
         #expect(try text(.json(5, style: JSONStyle(isPretty: true))) == "5")
         #expect(try text(.json(Int?.none)) == "null")
@@ -96,7 +97,7 @@ struct StableBodyTests {
     }
 
     @Test(arguments: [PropertyListFormat.xml, .binary])
-    func aPropertyListIsInTheOrderOfNamesAndReadsBack(format: PropertyListFormat) throws {
+    func propertyListIsSortedByNameAndReadsBack(format: PropertyListFormat) throws {
         let body = try Body.propertyList(Settings(), format: format)
         #expect(try PropertyListDecoder().decode(Settings.self, from: body.bytes.data) == Settings())
         let names = ["a", "b", "c", "half", "inner", "many", "when", "yes"]
@@ -104,20 +105,20 @@ struct StableBodyTests {
         let written = names.map { name in
             format == .xml ? Array("<key>\(name)</key>".utf8) : [0x50 + UInt8(name.utf8.count)] + Array(name.utf8)
         }
-        let places = written.map { name in bytes.indices.first { bytes[$0...].starts(with: name) } ?? -1 }
-        #expect(places == places.sorted() && !places.contains(-1))
+        let offsets = written.map { name in bytes.indices.first { bytes[$0...].starts(with: name) } ?? -1 }
+        #expect(offsets == offsets.sorted() && !offsets.contains(-1))
         #expect(
             try Body.propertyList(["b": 1, "a": 2], format: format).bytes
                 == Body.propertyList(["a": 2, "b": 1], format: format).bytes)
     }
 
-    @Test func aCachedPostIsFoundByItsValue() async throws {
-        let scene = CacheScene(.app(60))
-        scene.stub.answer("/", with: .text("1"), .text("2"))
+    @Test func cachedPostIsFoundByItsBodyValue() async throws {
+        let fixture = CacheFixture(.app(60))
+        fixture.stub.register("/", with: .text("1"), .text("2"))
         for _ in 1...2 {
             var request = Request<Bytes>("/", method: .post, body: try .json(["b": 1, "a": 2, "c": 3]))
             request.caching = .app(60)
-            #expect(try await scene.agent.send(request).bytes.text == "1")
+            #expect(try await fixture.agent.send(request).bytes.text == "1")
         }
     }
 }

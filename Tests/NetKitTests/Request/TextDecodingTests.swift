@@ -22,7 +22,7 @@ struct TextDecodingTests {
             ("text/plain; charset=us-ascii", [0x41], "A"),
             ("text/plain; charset=gb18030", [], ""),
         ] as [(String, [UInt8], String)])
-    func textIsReadAsItsContentTypeSays(contentType: String, bytes: [UInt8], text: String) async throws {
+    func textIsDecodedByItsContentType(contentType: String, bytes: [UInt8], text: String) async throws {
         let response = try await send(Request<String>(""), answer: .bytes(bytes, contentType: contentType))
         #expect(response.value == text)
         #expect(response.bytes == Bytes(bytes))
@@ -33,7 +33,7 @@ struct TextDecodingTests {
         #expect(response.value == "é")
     }
 
-    @Test func anotherCharsetCanBeAskedFor() async throws {
+    @Test func charsetCanBeOverridden() async throws {
         let request = Request("", decoding: .text(charset: "windows-1252"))
         let response = try await send(request, answer: .bytes([0x80], contentType: "text/plain; charset=utf-8"))
         #expect(response.value == "€")
@@ -45,7 +45,7 @@ struct TextDecodingTests {
             ("UTF-8", [0xC0, 0x80], 0), ("shift_jis", [0x41, 0x42, 0x43, 0x81], 3), ("gb18030", [0x41, 0xFF], 1),
             ("windows-1253", [0x41, 0xD2], 1),
         ] as [(String, [UInt8], Int)])
-    func aByteThatDoesNotFitIsToldWithItsOffset(charset: String, bytes: [UInt8], offset: Int) async throws {
+    func undecodableByteIsReportedWithItsOffset(charset: String, bytes: [UInt8], offset: Int) async throws {
         let reply = Reply.bytes(bytes, contentType: "text/plain; charset=\(charset)")
         let error = try #require(
             await #expect(throws: NetError.self) { try await send(Request<String>(""), answer: reply) })
@@ -66,7 +66,7 @@ struct TextDecodingTests {
         #expect(error.response?.bytes == [0x41])
     }
 
-    @Test func largeTextIsReadWhole() async throws {
+    @Test func largeTextIsDecodedWhole() async throws {
         let bytes = Array(repeatElement([0xD6, 0xD0], count: 100_000).joined()) as [UInt8]
         let response = try await send(
             Request<String>(""), answer: .bytes(bytes, contentType: "text/plain; charset=gb18030"))

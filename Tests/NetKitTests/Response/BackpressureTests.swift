@@ -4,12 +4,12 @@ import Testing
 /// A slow reader, for which the server must wait.
 @Suite(.timeLimit(.minutes(5)))
 struct BackpressureTests {
-    /// The bytes that the engine may buffer beyond the requested amount: the piece that exceeds it, the size of
+    /// The number of bytes that the engine may buffer beyond `streamBufferBytes`: the last piece, which can be as large as
     /// libcurl's buffer.
     private static let slack = 512 << 10
 
     @Test(arguments: [1, 64 << 10, 256 << 10, 3 << 20])
-    func theServerIsHeldWhileNobodyReads(bufferBytes: Int) async throws {
+    func unreadStreamPausesTheServer(bufferBytes: Int) async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 1 << 40))
         let agent = Agent()
@@ -20,7 +20,7 @@ struct BackpressureTests {
         let before = try #require(agent.transfers().first)
         #expect(before.state == .receiving)
         #expect((bufferBytes...bufferBytes + Self.slack).contains(before.receivedBytes))
-        // Other transfers continue meanwhile, and this one does not.
+        // While this transfer is paused, others continue.
         server.script("/other", Reply(patternLength: 5_000_000))
         #expect(try await agent.send(Request<Bytes>(server.url("/other"))).bytes.count == 5_000_000)
         let after = try #require(agent.transfers().first { $0.id == before.id })

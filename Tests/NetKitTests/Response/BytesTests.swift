@@ -41,7 +41,7 @@ struct BytesTests {
         #expect(slice.dropFirst(2).first == UInt8(ascii: "c"))
     }
 
-    @Test func equalityComparesEveryByteWhereverItLies() async throws {
+    @Test func equalityComparesEveryByteOfAnyStorage() async throws {
         let bytes = try await Self.received()
         var other = pattern(1000)
         #expect(bytes == Bytes(other))
@@ -54,7 +54,7 @@ struct BytesTests {
         #expect(bytes != [])
     }
 
-    @Test func aSpanShowsEveryByteInOnePiece() async throws {
+    @Test func spanContainsEveryByte() async throws {
         let bytes = try await Self.received(100)
         let sum = bytes.withSpan { span in span.indices.reduce(0) { $0 + Int(span[$1]) } }
         #expect(sum == pattern(100).reduce(0) { $0 + Int($1) })
@@ -62,13 +62,13 @@ struct BytesTests {
         #expect(Bytes().withSpan { $0.count } == 0)
     }
 
-    @Test func aSpansErrorPasses() {
+    @Test func errorThrownInASpanPropagates() {
         struct Stop: Error, Equatable {}
         #expect(throws: Stop()) { try Bytes([1]).withSpan { _ throws(Stop) in throw Stop() } }
     }
 
     @Test(arguments: [0, 1, 14, 15, 1000, 100_000])
-    func dataAndBackIsTheSame(length: Int) async throws {
+    func conversionToDataRoundTrips(length: Int) async throws {
         let expected = pattern(length)
         let bytes = try await Self.received(UInt64(length))
         #expect(Array(bytes.data) == (length == 0 ? [] : expected))
@@ -76,7 +76,7 @@ struct BytesTests {
         #expect(Bytes(expected).data == bytes.data)
     }
 
-    @Test func changingTheDataLeavesTheBytesAlone() async throws {
+    @Test func changingTheDataDoesNotAffectTheBytes() async throws {
         let bytes = try await Self.received(1000)
         var data = bytes.data
         data[0] = 0
@@ -87,7 +87,7 @@ struct BytesTests {
         #expect(data.allSatisfy { $0 == 0xEE })
     }
 
-    @Test func arraysTakeBytesWhereverTheyLie() async throws {
+    @Test func arraysAcceptBytesOfAnyStorage() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 100_000))
         let received = try await Agent().send(Request<Bytes>(server.url("/"))).bytes
@@ -115,7 +115,7 @@ struct BytesTests {
         #expect(copy == pattern(200_000))
     }
 
-    @Test func manyTasksReadTheSameBytes() async throws {
+    @Test func bytesCanBeReadConcurrently() async throws {
         let bytes = try await Self.received(10_000)
         let expected = pattern(10_000)
         await withTaskGroup(of: Bool.self) { group in

@@ -7,11 +7,11 @@ struct CookieLineTests {
         "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1", ".example.com\tTRUE\t/sub\tTRUE\t4102444800\tb\tx y",
         "#HttpOnly_host.test\tFALSE\t/\tFALSE\t1\tempty\t",
     ])
-    func aLineComesOutAsItWentIn(line: String) throws {
+    func cookieLineRoundTrips(line: String) throws {
         #expect(try #require(Cookie(netscapeLine: line)).netscapeLine == line)
     }
 
-    @Test func severalTabsCountAsOne() {
+    @Test func severalTabsSeparateOnce() {
         let cookie = Cookie(netscapeLine: "host.test\tFALSE\t/b\tFALSE\t0\t\tname\tvalue")
         #expect(cookie?.name == "name" && cookie?.value == "value")
     }
@@ -26,7 +26,7 @@ struct CookieLineTests {
     }
 
     @Test(arguments: ["  ", "\t", " \t "])
-    func blanksInFrontAreNothing(blanks: String) {
+    func blankLineIsIgnored(blanks: String) {
         #expect(Cookie(netscapeLine: blanks + "host.test\tFALSE\t/\tFALSE\t0\tn\tv")?.domain == "host.test")
         #expect(Cookie(netscapeLine: blanks + "#HttpOnly_host.test\tFALSE\t/\tFALSE\t0\tn\tv")?.isHTTPOnly == true)
         #expect(Cookie(netscapeLine: blanks + "# a comment") == nil)
@@ -36,7 +36,7 @@ struct CookieLineTests {
         "", "a\tFALSE\t/\tFALSE\t0\tn\u{1}\tv", "a\tFALSE\t/\tFALSE\t0\tn\tv\tw", "# Netscape HTTP Cookie File",
         "a\tFALSE\t/\tFALSE\tsoon\tn\tv", "one word", ". a\tFALSE\t/\tFALSE\t0\tn\tv",
     ])
-    func whatIsNoCookieIsNone(line: String) {
+    func malformedCookieLineIsRejected(line: String) {
         #expect(Cookie(netscapeLine: line) == nil)
     }
 
@@ -44,7 +44,7 @@ struct CookieLineTests {
         Cookie(name: "__Secure-a", value: "1=2", domain: "host.test", path: "/a", isSecure: true),
         Cookie(name: "__Host-a", value: "1", domain: "host.test", isSecure: true),
     ])
-    func aPromiseThatHoldsIsNoObstacle(cookie: Cookie) throws {
+    func validCookiePrefixIsAccepted(cookie: Cookie) throws {
         #expect(try Cookie(netscapeLine: cookie.netscapeLine)?.name == cookie.name)
     }
 
@@ -60,7 +60,7 @@ struct CookieLineTests {
         Cookie(name: "__host-a", value: "1", domain: "host.test", path: "/a", isSecure: true),
         Cookie(name: "__Host-a", value: "1", domain: "host.test", includesSubdomains: true, isSecure: true),
     ])
-    func whatALineCannotHoldIsRefused(cookie: Cookie) {
+    func unrepresentableCookieIsRejected(cookie: Cookie) {
         #expect(throws: NetError.self) { try cookie.netscapeLine }
     }
 }

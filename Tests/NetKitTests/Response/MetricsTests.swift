@@ -2,7 +2,7 @@ import NetKit
 import Testing
 
 struct MetricsTests {
-    @Test func aHopTellsItsMomentsInOrder() async throws {
+    @Test func hopTimestampsAreInOrder() async throws {
         let server = try LoopbackServer(.valid)
         server.script("/", Reply(patternLength: 3000))
         let agent = Agent(trusting: server)
@@ -28,7 +28,7 @@ struct MetricsTests {
         #expect(hop.headBytes == "HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n".utf8.count)
     }
 
-    @Test func aMalformedFieldIsDroppedAndCountedOrRefusedByChoice() async throws {
+    @Test func malformedFieldIsDroppedAndCountedOrRejected() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(headers: ["X Foo: bar", "X-Fine: yes"], body: Array("body".utf8)))
         var request = Request<String>(server.url("/"))
@@ -41,7 +41,7 @@ struct MetricsTests {
         #expect(error?.code == .badResponse)
     }
 
-    @Test func everyHopTellsItsPhasesItsConnectionAndItsCipher() async throws {
+    @Test func everyHopReportsPhasesConnectionAndCipher() async throws {
         let server = try LoopbackServer(.valid)
         let other = try LoopbackServer(.valid, host: "127.0.0.2", isTLS1_2Only: true)
         server.script("/a", .redirect(to: "/b"))
@@ -81,7 +81,7 @@ struct MetricsTests {
         #expect(hops[1].secured == nil)
     }
 
-    @Test func aReusedConnectionOpensNone() async throws {
+    @Test func reusedConnectionReportsNoConnectPhase() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply.text("x"))
         let agent = Agent()
@@ -109,7 +109,7 @@ struct MetricsTests {
         #expect(ends == ends.sorted())
     }
 
-    @Test func aHandshakeThatFailsTellsWhereItWas() async throws {
+    @Test func failedHandshakeReportsItsAddress() async throws {
         let server = try LoopbackServer(.valid)
         let error = try await expectFailure(.tlsUntrusted, of: Request<Bytes>(server.url("/")))
         let hop = try #require(error.metrics.first)
@@ -117,14 +117,14 @@ struct MetricsTests {
         #expect(hop.remoteAddress == "127.0.0.1" && hop.remotePort == server.port)
     }
 
-    @Test func aRefusedConnectionIsNone() async throws {
+    @Test func refusedConnectionReportsNoConnection() async throws {
         let port = try ReservedPort(acceptsConnections: false)
         let error = try await expectFailure(.refused, of: Request<Bytes>("http://127.0.0.1:\(port.number)/"))
         let hop = try #require(error.metrics.first)
         #expect(hop.connected == nil && hop.connectionID == nil && hop.remoteAddress.isEmpty && hop.remotePort == 0)
     }
 
-    @Test func aFailureTellsNoResponseWhenNoHeadCame() async throws {
+    @Test func failureWithoutAHeadHasNoResponse() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 9, cutAfter: 0, ending: .close))
         let error = await #expect(throws: NetError.self) { try await Agent().send(Request<Bytes>(server.url("/"))) }
@@ -132,7 +132,7 @@ struct MetricsTests {
         #expect(error?.response == nil)
     }
 
-    @Test func aFailureInTheBodyTellsWhatCame() async throws {
+    @Test func failureInTheBodyHasTheReceivedResponse() async throws {
         let server = try LoopbackServer()
         let head = "HTTP/1.1 200 OK\r\nX: 1\r\nContent-Length: 26\r\n\r\n"
         server.script("/", .raw("\(head)abc"))

@@ -36,7 +36,7 @@ struct PausingTests {
             while !Task.isCancelled {
                 for transfer in agent.transfers() {
                     agent.pause(transfer.id)
-                    agent.resume()  // Ensures that nothing begins before the first pause, even if this task runs late.
+                    agent.resume()  // The agent starts its transfers only now, after the first pause.
                     await Task.yield()
                     agent.resume(transfer.id)
                     pauses += 1
@@ -70,7 +70,7 @@ struct PausingTests {
     }
 
     /// Flow control does not undo a pause: neither a reader that catches up nor a body sequence with new data.
-    @Test func aPauseHoldsWhateverTheReaderDoes() async throws {
+    @Test func pauseIsIndependentOfTheReader() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 30_000_000))
         let agent = Agent()
@@ -113,14 +113,14 @@ struct PausingTests {
         #expect(await task.value == .cancelled)
         try await server.waitForSilence()
         // The connection closes a moment before the transfer leaves the list.
-        try await agent.waitUntilNothingIsUnderWay()
+        try await agent.waitUntilNothingIsInFlight()
         // Pausing an ended transfer has no effect.
         agent.pause(transfer.id)
         agent.resume(transfer.id)
         #expect(agent.transfers().isEmpty)
     }
 
-    @Test func aTransferThatWaitsIsPausedToo() async throws {
+    @Test func queuedTransferCanBePaused() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 100_000))
         let agent = Agent()

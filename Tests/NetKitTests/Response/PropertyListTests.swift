@@ -24,7 +24,7 @@ struct PropertyListTests {
 
     private func agent(_ bytes: [UInt8], _ type: String = "application/x-plist") -> Agent {
         let stub = StubTransport()
-        stub.answer("*", with: .bytes(Bytes(bytes), contentType: type))
+        stub.register("*", with: .bytes(Bytes(bytes), contentType: type))
         return Agent(.init(baseURL: "http://stub"), transport: stub)
     }
 
@@ -40,7 +40,7 @@ struct PropertyListTests {
     }
 
     @Test(arguments: [PropertyListDecoder.PropertyListFormat.xml, .binary])
-    func whatWasWrittenIsRead(format: PropertyListDecoder.PropertyListFormat) async throws {
+    func propertyListReadsBack(format: PropertyListDecoder.PropertyListFormat) async throws {
         let city = City(
             name: "<Köln>", population: [1, -2, .max], founded: Date(timeIntervalSince1970: -61_000_000_000),
             seal: Data([0, 255]))
@@ -54,13 +54,13 @@ struct PropertyListTests {
         #expect(error.code == .unacceptableType)
     }
 
-    @Test func anEmptyBodyIsNoList() async throws {
+    @Test func emptyBodyIsNotAPropertyList() async throws {
         #expect(try await agent([]).send(Request("/", decoding: Decoding<City?>.propertyList)).value == nil)
         #expect(try await failure([]).code == .undecodable)
     }
 
     @Test(arguments: ["hello", "{ a = (1); }", "(((((((((", "bplist", "bplist00", "<plist><array>", "<a>"])
-    func whatIsNoListIsAnError(text: String) async throws {
+    func malformedPropertyListIsAnError(text: String) async throws {
         #expect(try await failure(Array(text.utf8)).code == .undecodable)
     }
 
@@ -70,7 +70,7 @@ struct PropertyListTests {
                 + String(repeating: "</array>", count: depth) + "</plist>").utf8)
     }
 
-    @Test func hostileDepthIsRefusedAndNotRecursedInto() async throws {
+    @Test func excessiveDepthIsRejectedWithoutRecursion() async throws {
         let request = Request("/", decoding: Decoding<Anything>.propertyList)
         _ = try await agent(nested(120)).send(request)
         for open in ["<array>", "<array ><!--</array>-->", "<array><?x </array>?>", "<!--><array>"] {
@@ -87,12 +87,12 @@ struct PropertyListTests {
         _ = try await agent(row).send(request)
     }
 
-    @Test func bothFormatsMayBeAsDeepAndAsMuch() async throws {
+    @Test func bothFormatsHaveTheSameLimits() async throws {
         let request = Request("/", decoding: Decoding<Anything>.propertyList)
         _ = try await agent(nested(128)).send(request)
         _ = try await agent(nested(127, "<array><string>x</string>")).send(request)
-        #expect(try await failure(nested(129)).message.contains("128 deep"))
-        #expect(try await failure(nested(128, "<array><true/>")).message.contains("128 deep"))
+        #expect(try await failure(nested(129)).message.contains("128 levels deep"))
+        #expect(try await failure(nested(128, "<array><true/>")).message.contains("128 levels deep"))
         let five = Bytes(Array("<plist><array><true/><x></x><true/><true/></array></plist>".utf8))
         try PropertyListMeasure.check(five, maxValues: 5)
         let shared = Bytes(binary([[1, 1, 1, 1], []]))
@@ -121,7 +121,7 @@ struct PropertyListTests {
         return bytes + big(arrays.count, 8) + big(0, 8) + big(table, 8)
     }
 
-    @Test func binaryListsThatHoldThemselvesOrAreTooMuchAreRefused() async throws {
+    @Test func recursiveOrOversizedBinaryListsAreRejected() async throws {
         let request = Request("/", decoding: Decoding<Anything>.propertyList)
         let chain = { (count: Int) in self.binary((0..<count).map { $0 + 1 < count ? [$0 + 1] : [] }) }
         _ = try await agent(chain(128)).send(request)
@@ -129,7 +129,7 @@ struct PropertyListTests {
         #expect(try await failure(chain(3_000)).message.contains("deep"))
         #expect(try await failure(binary([[0]])).message.contains("itself"))
         #expect(try await failure(binary([[1], [2], [0]])).message.contains("itself"))
-        // Each holds the next one twice: 2^60 values in 61 objects.
+        // Each array holds the next one twice, so 61 objects expand to 2^60 values.
         let doubled = (0...60).map { $0 < 60 ? [$0 + 1, $0 + 1] : [] }
         #expect(try await failure(binary(doubled)).message.contains("values"))
         #expect(try await failure(binary([[7]])).message.contains("malformed"))
@@ -137,7 +137,7 @@ struct PropertyListTests {
     }
 
     @Test(arguments: [(0x4, 1), (0x5, 1), (0x6, 2)])
-    func whatIsReferredToOftenCountsAsOftenInBytes(kind: Int, unit: Int) async throws {
+    func repeatedReferencesCountTowardsTheLimit(kind: Int, unit: Int) async throws {
         func big(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(value >> (8 * (count - 1 - $0)) & 255) }
         }
@@ -160,7 +160,7 @@ struct PropertyListTests {
         _ = try await agent(list(1 << 10, count: 100)).send(Request("/", decoding: Decoding<Anything>.propertyList))
     }
 
-    @Test func anyByteOfABinaryListMayBeWrong() async throws {
+    @Test func corruptBinaryListsAreReadSafely() async throws {
         let whole = binary([[1, 2], [2], []])
         var refused = 0
         for index in whole.indices {

@@ -28,7 +28,7 @@ struct ResponseLinesTests {
         }
     }
 
-    @Test func whatIsNotUTF8IsReplaced() async throws {
+    @Test func nonUTF8BytesAreReplaced() async throws {
         #expect(try await lines([[0x61, 0xFF, 0x0A, 0xE2, 0x82]]) == ["a\u{FFFD}", "\u{FFFD}"])
     }
 
@@ -42,7 +42,7 @@ struct ResponseLinesTests {
         }
     }
 
-    @Test func endlessLinesAreNotCollected() async throws {
+    @Test func endlessLineIsAnError() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 1 << 40))
         let agent = Agent()
@@ -54,7 +54,7 @@ struct ResponseLinesTests {
         #expect(stream.status == 200)
     }
 
-    @Test func linesComeAsTheyArrive() async throws {
+    @Test func linesAreDeliveredAsTheyArrive() async throws {
         let server = try LoopbackServer()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"
         var reply = Reply.raw("\(head)one\ntwo\n")

@@ -10,15 +10,15 @@ struct ResponsePartsTests {
     private var agent: Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
 
     private func answer(_ steps: [StubReply.Step], type: String = "multipart/mixed; boundary=b", status: Int = 200) {
-        stub.answer("*", with: StubReply(status: status, headers: ["Content-Type": type], body: steps))
+        stub.register("*", with: StubReply(status: status, headers: ["Content-Type": type], body: steps))
     }
 
     private func collect(_ parts: ResponseParts) async throws -> [ResponsePart] {
-        var told: [ResponsePart] = []
+        var received: [ResponsePart] = []
         for try await part in parts {
-            told.append(part)
+            received.append(part)
         }
-        return told
+        return received
     }
 
     private func failure(_ body: () async throws -> some Any) async throws -> NetError {
@@ -36,7 +36,7 @@ struct ResponsePartsTests {
         #expect(whole.map(text) == ["one", "\r\ntwo"] && whole.map(\.index) == [0, 1])
     }
 
-    @Test func theCutDoesNotMatter() async throws {
+    @Test func chunkBoundariesDoNotChangeTheResult() async throws {
         let bytes = Array(Self.two.utf8)
         for cut in 0...bytes.count {
             answer([.bytes(Bytes(Array(bytes[..<cut]))), .bytes(Bytes(Array(bytes[cut...])))])
@@ -45,41 +45,41 @@ struct ResponsePartsTests {
         }
     }
 
-    @Test func aPartIsGivenBeforeTheNextOneHasCome() async throws {
+    @Test func partIsDeliveredBeforeTheNextArrives() async throws {
         let gate = StubGate()
         answer(
             [.text("--b\r\n\r\none\r\n--b\r\n"), .wait(gate), .text("\r\ntwo\r\n--b--")],
             type: "multipart/x-mixed-replace; boundary=\"b\"")
-        var told: [String] = []
+        var received: [String] = []
         for try await part in try await agent.parts(Request<Bytes>("/")) {
-            told.append(text(part))
+            received.append(text(part))
             // The server sends the rest only after this.
             gate.open()
         }
-        #expect(told == ["one", "two"])
+        #expect(received == ["one", "two"])
     }
 
-    @Test func partsThatReplaceEachOtherEndWithTheLastBoundaryWhateverFollows() async throws {
+    @Test func mixedReplacePartsEndAtTheLastBoundary() async throws {
         let never = StubGate()
         answer(
             [.text("--b\r\n\r\none\r\n--b--"), .wait(never)], type: "Multipart/X-Mixed-Replace; boundary=b")
         #expect(try await collect(try await agent.parts(Request<Bytes>("/"))).map(text) == ["one"])
     }
 
-    @Test func aBodyThatEndsEarlyIsAnErrorBehindWhatWasWhole() async throws {
+    @Test func truncatedBodyIsAnErrorAfterItsCompleteParts() async throws {
         let whole = Array(Self.two.utf8)
         let end = Array("--b\r\nContent-Type: image/jpeg\r\n\r\none\r\n--b\r\n\r\n\r\ntwo\r\n--b--".utf8).count
         let first = "--b\r\nContent-Type: image/jpeg\r\n\r\none\r\n--b".utf8.count
         for length in 0..<end {
             answer([.bytes(Bytes(Array(whole[..<length])))])
-            var told: [String] = []
+            var received: [String] = []
             let error = try await failure {
                 for try await part in try await agent.parts(Request<Bytes>("/")) {
-                    told.append(text(part))
+                    received.append(text(part))
                 }
             }
             #expect(error.code == .cutShort && error.offset == length)
-            #expect(told == Array(["one", "\r\ntwo"].prefix(length < first ? 0 : length < end - 2 ? 1 : 2)))
+            #expect(received == Array(["one", "\r\ntwo"].prefix(length < first ? 0 : length < end - 2 ? 1 : 2)))
             let stored = Response(
                 status: 200, headers: ["Content-Type": "multipart/mixed; boundary=b"],
                 bytes: Bytes(Array(whole[..<length])))
@@ -88,44 +88,44 @@ struct ResponsePartsTests {
     }
 
     @Test(arguments: ["--b\n\nx\n--b--", "--bx\r\n", "--b\r\nA 1\r\n\r\n", "--b--"])
-    func whatIsMalformedIsTold(text: String) async throws {
+    func malformedPartsAreReported(text: String) async throws {
         answer([.text(text)])
         let error = try await failure { try await collect(try await agent.parts(Request<Bytes>("/"))) }
         #expect(error.code == .badResponse && error.offset != nil)
     }
 
-    @Test func theHookIsAskedForEachPart() async throws {
+    @Test func hookIsCalledForEachPart() async throws {
         answer([.text("--b\r\nN: 0\r\n\r\na\r\n--b\r\nN: 1\r\n\r\nb\r\n--b\r\nN: 2\r\n\r\nc\r\n--b--")])
-        let asked = Lock<[String]>([])
+        let hookCalls = Lock<[String]>([])
         let parts = try await agent.parts(Request<Bytes>("/")) { head in
-            asked.withLock { $0.append("\(head.index)\(head.headers["n"] ?? "")") }
+            hookCalls.withLock { $0.append("\(head.index)\(head.headers["n"] ?? "")") }
             return head.index == 1 ? .skip : .allow
         }
         #expect(try await collect(parts).map { "\($0.index)\(text($0))" } == ["0a", "2c"])
-        #expect(asked.withLock { $0 } == ["00", "11", "22"])
+        #expect(hookCalls.withLock { $0 } == ["00", "11", "22"])
     }
 
-    @Test func theHookMayEndTheTransfer() async throws {
+    @Test func hookCanEndTheTransfer() async throws {
         let never = StubGate()
         answer([.text("--b\r\n\r\na\r\n--b\r\n\r\n"), .wait(never)])
         struct Enough: Error {}
         for throwing in [false, true] {
-            var told: [String] = []
+            var received: [String] = []
             let error = try await failure {
                 let parts = try await agent.parts(Request<Bytes>("/")) { head in
                     if head.index == 1, throwing { throw Enough() }
                     return head.index == 1 ? .cancel : .allow
                 }
                 for try await part in parts {
-                    told.append(text(part))
+                    received.append(text(part))
                 }
             }
-            #expect(error.code == .stoppedByCaller && told == ["a"])
+            #expect(error.code == .stoppedByCaller && received == ["a"])
             #expect(error.underlying is Enough == throwing)
         }
     }
 
-    @Test func limitsHold() async throws {
+    @Test func limitsAreEnforced() async throws {
         func code(_ change: (inout PartLimits) -> Void) async throws -> NetError.Code? {
             var limits = PartLimits()
             change(&limits)
@@ -145,7 +145,7 @@ struct ResponsePartsTests {
         #expect(try await code { $0.maxHeadBytes = 27 } == .headTooLarge)
     }
 
-    @Test func onlyPicturesThatReplaceEachOtherMayBeManyThousand() async throws {
+    @Test func onlyMixedReplaceAllowsThousandsOfParts() async throws {
         let many = String(repeating: "--b\r\n\r\n\r\n", count: 10_001) + "--b--"
         answer([.text(many)], type: "multipart/x-mixed-replace; boundary=b")
         #expect(try await collect(try await agent.parts(Request<Bytes>("/"))).count == 10_001)
@@ -154,7 +154,7 @@ struct ResponsePartsTests {
         #expect(error.code == .tooLarge)
     }
 
-    @Test func statusAndTypeAreJudgedBeforeTheBody() async throws {
+    @Test func statusAndTypeAreCheckedBeforeTheBody() async throws {
         answer([.text("<html>")], type: "text/html", status: 404)
         let both = try await failure { try await agent.parts(Request<Bytes>("/")) }
         #expect(both.code == .unacceptableStatus && (both.underlying as? NetError)?.code == .unacceptableType)

@@ -28,7 +28,7 @@ struct ResponseSerializerTests {
     private func agent(_ text: String, _ type: String?, status: Int = 200) -> Agent {
         let stub = StubTransport()
         let headers: Headers = type.map { ["Content-Type": $0] } ?? [:]
-        stub.answer("*", with: StubReply(status: status, headers: headers, body: [.text(text)]))
+        stub.register("*", with: StubReply(status: status, headers: headers, body: [.text(text)]))
         return Agent(.init(baseURL: "http://stub"), transport: stub)
     }
 
@@ -36,7 +36,7 @@ struct ResponseSerializerTests {
         try #require(await #expect(throws: NetError.self) { _ = try await body() })
     }
 
-    @Test func aSerializerOfTheUsersOwnReadsItsTypesAndStatuses() async throws {
+    @Test func customSerializerSetsAcceptedTypesAndStatuses() async throws {
         let request = Request("/", serializer: Sum())
         #expect(try await agent("\u{1}\u{2}", "application/sum").send(request).value == 3)
         #expect(try await agent("\u{1}\u{2}", "application/sum", status: 399).send(request).value == 3)
@@ -49,7 +49,7 @@ struct ResponseSerializerTests {
         #expect(error.code == .undecodable && error.underlying is Refusal)
     }
 
-    @Test func aSerializerIsOneRequestsAffair() async throws {
+    @Test func serializerAppliesToOneRequest() async throws {
         var request = Request<City>("/")
         request.acceptedTypes = ["text/html"]
         let other = request.serialized(by: Sum())
@@ -62,14 +62,14 @@ struct ResponseSerializerTests {
         #expect(try await failure { try await agent("x", "a/b", status: 500).send(plain) }.code == .unacceptableStatus)
     }
 
-    @Test func whatNetKitReadsIsASerializerToo() async throws {
+    @Test func builtInDecodingsAreSerializers() async throws {
         let request = Request("/", serializer: Decoding<City>.json)
         #expect(try await agent(#"{"id":1}"#, "application/json").send(request).value == City(id: 1))
         #expect(Decoding<City>.json.acceptedTypes?.contains("*+json") == true)
         #expect(Decoding<Bytes>.bytes.acceptedTypes == nil && Decoding<Bytes>.bytes.acceptedStatuses == 200..<300)
     }
 
-    @Test func aStatusIsOutermostWithTheTypesErrorBeneath() async throws {
+    @Test func statusErrorHasTheTypeErrorAsUnderlyingError() async throws {
         let both = try await failure {
             try await agent("gone", "text/html", status: 404).send(Request<City>("/"))
         }
@@ -87,9 +87,9 @@ struct ResponseSerializerTests {
         #expect(any.code == .unacceptableStatus && any.underlying == nil)
     }
 
-    @Test func theFirstThatReadsTheBodyWins() async throws {
+    @Test func firstSerializerThatReadsTheBodyWins() async throws {
         let either = Decoding<String>.first(
-            of: Decoding<City>.json.map { "city \($0.id)" }, Decoding(Sum()).map { "sum \($0)" }, .text)
+            of: [Decoding<City>.json.map { "city \($0.id)" }, Decoding(Sum()).map { "sum \($0)" }, .text])
         let request = Request("/", decoding: either)
         #expect(try await agent(#"{"id":7}"#, "application/json").send(request).value == "city 7")
         #expect(try await agent("\u{3}", "application/sum").send(request).value == "sum 3")
@@ -102,8 +102,8 @@ struct ResponseSerializerTests {
         #expect(try await agent("", nil).send(request).value == "")
     }
 
-    @Test func whenNoneReadsItAllAreTold() async throws {
-        let either = Decoding<Int>.first(of: .json, Decoding(Sum()))
+    @Test func errorListsAllSerializersIfNoneReadsTheBody() async throws {
+        let either = Decoding<Int>.first(of: [.json, Decoding(Sum())])
         #expect(either.acceptedTypes?.contains("application/sum") == true)
         let request = Request("/", decoding: either)
         let wrong = try await failure { try await agent("[", "application/json").send(request) }
@@ -121,7 +121,7 @@ struct ResponseSerializerTests {
         #expect(try await failure { try await agent("1", nil).send(none) }.code == .usage)
     }
 
-    @Test func whatTransformsMayRefuse() async throws {
+    @Test func transformCanThrow() async throws {
         let request = Request("/", decoding: Decoding<City>.json.map { _ -> Int in throw Refusal() })
         let error = try await failure { try await agent(#"{"id":7}"#, "application/json").send(request) }
         #expect(error.code == .undecodable && error.underlying is Refusal)

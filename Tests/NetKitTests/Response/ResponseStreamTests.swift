@@ -7,7 +7,7 @@ struct ResponseStreamTests {
     private static let lengths: [UInt64] = [0, 1, 65_535, 65_536, 65_537, 262_144, 20_000_003]
 
     @Test(arguments: lengths, [0, 1000])
-    func whatComesIsWhatWasSent(length: UInt64, chunkBytes: Int) async throws {
+    func streamDeliversTheSentBytes(length: UInt64, chunkBytes: Int) async throws {
         let server = try LoopbackServer()
         var reply = Reply(headers: ["X-Name: value"], patternLength: length)
         reply.chunkBytes = length > 1_000_000 ? chunkBytes * 100 : chunkBytes
@@ -45,7 +45,7 @@ struct ResponseStreamTests {
         #expect(check.isPattern)
     }
 
-    @Test func manyStreamsAtOnceKeepTheirBytesApart() async throws {
+    @Test func concurrentStreamsDoNotMixBytes() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 3_000_001))
         let agent = Agent()
@@ -63,7 +63,7 @@ struct ResponseStreamTests {
         #expect(checks.allSatisfy { $0.count == 3_000_001 && $0.isPattern })
     }
 
-    @Test func aTaskOnTheLoopReadsItToo() async throws {
+    @Test func taskOnTheEventLoopCanReadAStream() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 5_000_000))
         let agent = Agent()
@@ -74,7 +74,7 @@ struct ResponseStreamTests {
         #expect(check.isPattern)
     }
 
-    @Test func overTLSItIsTheSame() async throws {
+    @Test func streamOverTLSDeliversTheSentBytes() async throws {
         let server = try LoopbackServer(.valid)
         server.script("/", Reply(patternLength: 5_000_003, chunkBytes: 70_000))
         let agent = Agent(trusting: server)
@@ -85,7 +85,7 @@ struct ResponseStreamTests {
         #expect(check.isPattern)
     }
 
-    @Test func bytesComeAsTheyArrive() async throws {
+    @Test func bytesAreDeliveredAsTheyArrive() async throws {
         let server = try LoopbackServer()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
         var reply = Reply.raw("\(head)abcdef")
@@ -105,7 +105,7 @@ struct ResponseStreamTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func trailersAreThereAfterTheEnd() async throws {
+    @Test func trailersAreAvailableAfterTheEnd() async throws {
         let server = try LoopbackServer()
         var reply = Reply(patternLength: 100, chunkBytes: 10)
         reply.trailers = ["X-Sum: 1", "X-Sum: 2"]
@@ -124,7 +124,7 @@ struct ResponseStreamTests {
         #expect(stream.headers["X-Sum"] == nil)
     }
 
-    @Test func whatOnlyTheConnectionEndsIsMarked() async throws {
+    @Test func bodyEndedByConnectionCloseIsMarked() async throws {
         let server = try LoopbackServer()
         server.script("/", .raw("HTTP/1.1 200 OK\r\n\r\nall there is"))
         let stream = try await Agent().stream(Request<Bytes>(server.url("/")))
@@ -133,10 +133,10 @@ struct ResponseStreamTests {
     }
 
     @Test(arguments: [200, 404, 500])
-    func everyStatusIsAnAnswer(status: UInt16) async throws {
+    func streamOfBytesAcceptsEveryStatus(status: UInt16) async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(status: status, body: Array("text".utf8)))
-        let stream = try await Agent().stream(Request<String>(server.url("/")))
+        let stream = try await Agent().stream(Request<Bytes>(server.url("/")))
         #expect(stream.status == Int(status))
         #expect(try await stream.collect(upTo: 4) == Bytes(Array("text".utf8)))
     }

@@ -4,7 +4,7 @@ import Testing
 struct ResponseTests {
     private struct Stop: Error, Equatable {}
 
-    @Test func mappingChangesTheValueAlone() async throws {
+    @Test func mappingChangesOnlyTheValue() async throws {
         let server = try LoopbackServer()
         server.script("/a", Reply(status: 201, headers: ["X: 1"], patternLength: 5))
         let response = try await Agent().send(Request<Bytes>(server.url("/a?q=1")))
@@ -19,12 +19,12 @@ struct ResponseTests {
         #expect(mapped.url == server.url("/a?q=1"))
     }
 
-    @Test func mappingThrowsWhatItsClosureThrows() {
+    @Test func errorThrownByAMappingClosurePropagates() {
         let response = Response(status: 200)
         #expect(throws: Stop()) { try response.map { _ throws(Stop) -> Int in throw Stop() } }
     }
 
-    @Test func aMadeResponseSaysThatItIsAStub() {
+    @Test func constructedResponseIsMarkedAsAStub() {
         var hop = HopMetrics()
         hop.url = "http://stub/x"
         let response = Response(status: 418, headers: ["A": "b"], bytes: [1], metrics: Metrics([HopMetrics(), hop]))
@@ -38,7 +38,7 @@ struct ResponseTests {
     }
 
     @Test(arguments: [("HTTP/1.0", HTTPVersion.http1_0), ("HTTP/1.1", .http1_1)])
-    func theVersionIsTheStatusLines(text: String, version: HTTPVersion) async throws {
+    func versionComesFromTheStatusLine(text: String, version: HTTPVersion) async throws {
         let server = try LoopbackServer()
         server.script("/", .raw("\(text) 200 OK\r\nContent-Length: 2\r\n\r\nhi"))
         let response = try await Agent().send(Request<String>(server.url("/")))
@@ -47,7 +47,7 @@ struct ResponseTests {
         #expect(response.value == "hi")
     }
 
-    @Test func chunksAndTheirAbsenceReadAlike() async throws {
+    @Test func chunkedAndUnchunkedBodiesAreEqual() async throws {
         let server = try LoopbackServer()
         server.script("/chunks", Reply(patternLength: 70_000, chunkBytes: 777))
         server.script("/plain", Reply(patternLength: 70_000))
@@ -69,7 +69,7 @@ struct ResponseTests {
         #expect(response.bytes.isEmpty)
     }
 
-    @Test func informationIsNoAnswer() async throws {
+    @Test func informationalResponseIsNotTheResponse() async throws {
         let server = try LoopbackServer()
         let hint = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
         server.script("/", .raw("\(hint)\(hint)HTTP/1.1 200 OK\r\nX: 1\r\nContent-Length: 0\r\n\r\n"))

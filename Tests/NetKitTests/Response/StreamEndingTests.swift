@@ -4,7 +4,7 @@ import Testing
 /// Streamed bodies that end early: by the reader, the task, the server, or a limit.
 @Suite(.timeLimit(.minutes(5)))
 struct StreamEndingTests {
-    /// A response that sends some bytes and then waits for the server's release. Its length announces more.
+    /// A response that sends a part of its announced length and then waits until the server is released.
     private static let held = Reply(patternLength: 1_000_000, cutAfter: 100_000, ending: .stall)
 
     // MARK: Ended by the reader
@@ -17,11 +17,11 @@ struct StreamEndingTests {
         #expect(stream?.status == 500)
         let iterator = stream?.makeAsyncIterator()
         stream = nil
-        // The iterator keeps the body readable. Without stream and iterator, the body is refused.
+        // The iterator keeps the body readable. When the stream and the iterator are gone, the transfer ends.
         #expect(agent.transfers().count == 1)
         _ = consume iterator
         try await server.waitForSilence()
-        try await agent.waitUntilNothingIsUnderWay()
+        try await agent.waitUntilNothingIsInFlight()
         #expect(server.connectionCount == 1)
     }
 
@@ -47,12 +47,12 @@ struct StreamEndingTests {
             break
         }
         #expect(check.count > 0 && check.isPattern)
-        // Without its iterator, nothing more can be read from the stream, so the transfer ends.
+        // A stream has only one iterator. Without it, nothing more can be read, so the transfer ends.
         try await server.waitForSilence()
         #expect(await failureCode { () throws(NetError) in for try await _ in stream {} } == .usage)
     }
 
-    @Test func droppingEverythingFreesTheAgent() async throws {
+    @Test func droppingAgentAndStreamDeallocatesTheAgent() async throws {
         func use(_ server: LoopbackServer) async throws -> WeakAgent {
             let agent = Agent()
             var iterator = try await agent.stream(Request<Bytes>(server.url("/"))).makeAsyncIterator()
@@ -78,7 +78,7 @@ struct StreamEndingTests {
 
     // MARK: Ended by the task
 
-    @Test func cancellingBeforeTheHeadEndsIt() async throws {
+    @Test func cancellingBeforeTheHeadEndsTheTransfer() async throws {
         let server = try LoopbackServer()
         server.script("/", .stalled)
         let agent = Agent()
@@ -150,7 +150,7 @@ struct StreamEndingTests {
     }
 
     /// A cancelled stream ends exactly once, in every phase.
-    @Test func cancellingAtAnyMomentEndsIt() async throws {
+    @Test func cancellingAtAnyMomentEndsTheTransfer() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 300_000))
         let agent = Agent()
@@ -205,7 +205,7 @@ struct StreamEndingTests {
         #expect(stream.trailers.isEmpty)
     }
 
-    @Test func nothingComesAfterAnError() async throws {
+    @Test func nothingIsDeliveredAfterAnError() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 1000, cutAfter: 500, ending: .close))
         var iterator = try await Agent().stream(Request<Bytes>(server.url("/"))).makeAsyncIterator()
@@ -214,7 +214,7 @@ struct StreamEndingTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func aChunkThatIsNoneIsAnError() async throws {
+    @Test func malformedChunkIsAnError() async throws {
         let server = try LoopbackServer()
         server.script("/", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\nnonsense\r\n"))
         let stream = try await Agent().stream(Request<Bytes>(server.url("/")))
@@ -230,7 +230,7 @@ struct StreamEndingTests {
         #expect(bytes == Array("abcd".utf8))
     }
 
-    @Test func whatComesBeforeTheHeadIsThrownByTheCall() async throws {
+    @Test func errorBeforeTheHeadIsThrownByTheCall() async throws {
         let server = try LoopbackServer()
         server.script("/", .raw("not a response at all\r\n\r\n"))
         let agent = Agent()
@@ -252,7 +252,7 @@ struct StreamEndingTests {
         server.script("/announced", Reply(patternLength: 5_000_000))
         var request = Request<Bytes>(server.url("/"))
         request.limits = .streaming
-        request.limits?.maxBodyBytes = 1_000_000
+        request.limits.maxBodyBytes = 1_000_000
         let stream = try await Agent().stream(request)
         var check = PatternCheck()
         do throws(NetError) {
@@ -271,12 +271,12 @@ struct StreamEndingTests {
         #expect(failed == .bodyTooLarge)
     }
 
-    @Test func aServerThatFallsSilentIsAnError() async throws {
+    @Test func silentServerIsAnError() async throws {
         let server = try LoopbackServer()
         server.script("/", Self.held)
         var request = Request<Bytes>(server.url("/"))
         request.limits = .streaming
-        request.limits?.idle = .milliseconds(50)
+        request.limits.idle = .milliseconds(50)
         let stream = try await Agent().stream(request)
         var check = PatternCheck()
         do throws(NetError) {
@@ -291,7 +291,7 @@ struct StreamEndingTests {
         try await server.waitForSilence()
     }
 
-    @Test func shuttingDownLetsAStreamEnd() async throws {
+    @Test func shutdownLetsAStreamFinish() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 5_000_000))
         let agent = Agent()

@@ -13,7 +13,7 @@ struct StreamHeadTests {
         server.script("/b", Reply(status: 302, headers: ["X-Way: second"], location: "/"))
     }
 
-    @Test func theCostSoFarIsToldWithTheHead() async throws {
+    @Test func metricsSoFarAreReportedWithTheHead() async throws {
         let stream = try await Agent().stream(Request<Bytes>(server.url("/")))
         let hop = try #require(stream.metrics.first)
         #expect(stream.metrics.count == 1)
@@ -31,7 +31,7 @@ struct StreamHeadTests {
         #expect(stream.earlierHeads.isEmpty)
     }
 
-    @Test func theHeadsOfFollowedRedirectsAreKept() async throws {
+    @Test func headsOfFollowedRedirectsAreRecorded() async throws {
         let stream = try await Agent().stream(Request<Bytes>(server.url("/a")))
         #expect(stream.earlierHeads.map(\.status) == [301, 302])
         #expect(stream.earlierHeads.map { $0.headers["X-Way"] } == ["first", "second"])

@@ -23,11 +23,11 @@ struct TextCharsetTests {
             ("text/plain; charset=utf-16be", [0, 0x61]), ("text/plain; charset=utf-32le", [0x61, 0, 0, 0]),
             ("text/plain; charset=utf-32be", [0, 0, 0, 0x61]), ("text/plain; charset=utf-32", [0x61, 0, 0, 0]),
         ] as [(String, [UInt8])])
-    func aMarkCountsMostAndIsNoText(type: String, bytes: [UInt8]) throws {
+    func byteOrderMarkTakesPrecedenceAndIsRemoved(type: String, bytes: [UInt8]) throws {
         #expect(try read(bytes, type) == "a")
     }
 
-    @Test func aMarkIsTheFirstOneAlone() throws {
+    @Test func onlyTheFirstByteOrderMarkIsRemoved() throws {
         #expect(try read([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF]) == "\u{FEFF}")
         #expect(try read([0xEF, 0xBB, 0xBF]) == "")
         #expect(try read([0xFF, 0xFE, 0, 0], "text/plain; charset=utf-16") == "\0")
@@ -60,7 +60,7 @@ struct TextCharsetTests {
             (["unicode", "ucs-2", "utf-16"], [0x61, 0], "a"), (["unicodefffe"], [0, 0x61], "a"),
             (["866", "ibm866"], [0x80], "А"),
         ] as [([String], [UInt8], String)])
-    func manyCharsetsAreRead(names: [String], bytes: [UInt8], text: String) throws {
+    func manyCharsetsAreDecoded(names: [String], bytes: [UInt8], text: String) throws {
         for name in names {
             #expect(try read(bytes, "text/plain; charset=\(name)") == text)
             #expect(try read(bytes, "text/plain; x=\"a;charset=klingon\"; charset=\"\(name.uppercased())\"") == text)
@@ -78,7 +78,7 @@ struct TextCharsetTests {
             "<metax charset=utf-8><a b=\"<meta charset=utf-8>\"></a x=1><meta charset=windows-1252>",
             "<meta charset=\"\"><meta charset=\"x-user-defined\">",
         ])
-    func htmlNamesItsOwn(markup: String) throws {
+    func htmlMetaCharsetIsUsed(markup: String) throws {
         #expect(try read(Array(markup.utf8) + [0x80], "text/html") == markup + "€")
         // The charset of Content-Type takes precedence.
         #expect(try read(Array(markup.utf8) + [0xE9], "text/html; charset=iso-8859-1") == markup + "é")
@@ -93,11 +93,11 @@ struct TextCharsetTests {
             "<meta charset='latin1",
             "<p>\(String(repeating: "x", count: 1024))<meta charset=latin1>", "<a b='<meta charset=latin1>",
         ])
-    func htmlThatNamesNoneIsUTF8(markup: String) throws {
+    func htmlWithoutACharsetIsUTF8(markup: String) throws {
         #expect(try read(Array((markup + "é").utf8), "text/html") == markup + "é")
     }
 
-    @Test func xmlNamesItsOwnInItsDeclaration() throws {
+    @Test func xmlDeclarationCharsetIsUsed() throws {
         let text = "<?xml version='1.0' encoding='ISO-8859-1'?><a>"
         for type in ["application/xml", "text/xml", "image/svg+xml"] {
             #expect(try read(Array(text.utf8) + [0xE9], type) == text + "é")
@@ -113,7 +113,7 @@ struct TextCharsetTests {
             ("charset=;charset=latin1", "Ã©"), ("charset=\"\";charset=latin1", "é"), ("charset;charset=latin1", "Ã©"),
             ("x=\"\\\";charset=klingon\\\";\";charset=latin1", "Ã©"), ("x=\"charset=klingon", "é"),
         ])
-    func theParameterIsReadAsRFC9110HasIt(parameter: String, text: String) throws {
+    func charsetParameterIsParsedByRFC9110(parameter: String, text: String) throws {
         #expect(try read([0xC3, 0xA9], "text/plain; \(parameter)") == text)
     }
 
@@ -123,23 +123,23 @@ struct TextCharsetTests {
     }
 
     @Test(arguments: ["'utf-8'", "\"'UTF-8'\"", "' utf-8 '"])
-    func singleQuotesAreNoPartOfALabel(label: String) throws {
+    func singleQuotesAreRemovedFromALabel(label: String) throws {
         #expect(try read([0xC3, 0xA9], "text/plain; charset=\(label)") == "é")
     }
 
     @Test(arguments: ["unicode", "csunicode", "unicodeFFFE", "UTF-16BE"])
-    func markupThatWasReadIsNotUTF16(label: String) throws {
+    func markupCharsetIsNeverUTF16(label: String) throws {
         #expect(try read(Array("<meta charset=\(label)>é".utf8), "text/html") == "<meta charset=\(label)>é")
     }
 
-    @Test func whatIsUsualElseIsTheCallers() throws {
+    @Test func defaultCharsetIsSetByTheCaller() throws {
         let response = Response(status: 200, bytes: [0xE9])
         #expect(try response.decoded(by: Decoding<String>.text(otherwise: "iso-8859-1")) == "é")
         let marked = Response(status: 200, bytes: [0xEF, 0xBB, 0xBF, 0xC3, 0xA9])
         #expect(try marked.decoded(by: Decoding<String>.text(otherwise: "iso-8859-1")) == "é")
     }
 
-    @Test func aCharsetThatNobodyKnowsIsToldByName() throws {
+    @Test func unknownCharsetIsReportedByName() throws {
         for type in ["text/html", "text/html; charset=klingon"] {
             let error = try error(Array("<meta charset=klingon>".utf8), type)
             #expect(error.code == .badCharset && error.message.contains("klingon"))

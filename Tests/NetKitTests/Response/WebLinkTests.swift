@@ -16,18 +16,18 @@ struct WebLinkTests {
         #expect(links[1].relations == ["prev"])
     }
 
-    @Test func aBareValueMayHoldWhatNoTokenDoes() {
+    @Test func unquotedValueCanContainNonTokenCharacters() {
         let links = links("<a>; title=x=\"y z ; rel=http://b/rel?c=d\t, <e>;rel=next prev;type=f")
         #expect(links.map(\.target) == ["a", "e"])
         #expect(links.map(\.relations) == [["http://b/rel?c=d"], ["next", "prev"]])
         #expect(links.map(\.parameters) == [["title": "x=\"y z"], ["type": "f"]])
     }
 
-    @Test func severalFieldsAreOneList() {
+    @Test func severalFieldsFormOneList() {
         #expect(links("<a>; rel=a", ", ,<b>; rel=b,").map(\.target) == ["a", "b"])
     }
 
-    @Test func theFirstOfTwoRelationsCounts() {
+    @Test func firstOfTwoRelationsIsUsed() {
         #expect(links("<a>; rel=next; rel=prev").map(\.relations) == [["next"]])
     }
 
@@ -37,7 +37,7 @@ struct WebLinkTests {
         #expect(try response.link("prev") == nil)
     }
 
-    @Test func aLinkOfSomethingElseIsLeftOut() {
+    @Test func linkWithAnAnchorIsOmitted() {
         #expect(links(#"<a>; rel=next; anchor="/other", <b>; rel=next"#).map(\.target) == ["b"])
     }
 
@@ -46,13 +46,13 @@ struct WebLinkTests {
         "\"<a>; rel=next",
         "<a", "<",
     ])
-    func whatIsNoLinkIsLeftOut(value: String) throws {
+    func malformedLinkIsOmitted(value: String) throws {
         #expect(links(value).isEmpty)
         #expect(links(value, "<b>; rel=next").map(\.target) == ["b"])
     }
 
     @Test(arguments: ["x, <b>; rel=next", "<a b>; title=\"<c>, d\", <b>; rel=next", "<a b;,c>; x, <b>; rel=next"])
-    func aBrokenLinkHidesNoneBehindIt(value: String) {
+    func malformedLinkDoesNotHideLaterLinks(value: String) {
         #expect(links(value).map(\.target) == ["b"])
     }
 
@@ -64,14 +64,14 @@ struct WebLinkTests {
         #expect(links(value)[0].relations.isEmpty || value.hasSuffix("\"next"))
     }
 
-    @Test func targetsAreReadAtTheURLThatAnswered() throws {
+    @Test func targetsResolveAgainstTheFinalURL() throws {
         var hop = HopMetrics()
         hop.url = "http://host/a/b?c"
         let response = Response(status: 200, headers: ["Link": "<../d?e>; rel=next"], metrics: Metrics([hop]))
         #expect(try response.link("next") == "http://host/d?e")
     }
 
-    @Test func anyBytesAreRead() {
+    @Test func arbitraryBytesAreParsedSafely() {
         var generator = SeededGenerator(seed: 7)
         let letters = Array(#"<>;,="\ ab"# + "\t\u{e9}")
         for _ in 0..<20_000 {

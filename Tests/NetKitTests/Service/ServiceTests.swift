@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -28,7 +29,7 @@ struct ServiceTests {
         return stub.requests.last
     }
 
-    @Test func anEnvironmentIsSwitchedWhileItRuns() async throws {
+    @Test func environmentCanBeSwitchedAtRuntime() async throws {
         let service = service { $0.baseURLs["staging"] = "http://staging.a" }
         #expect(try await sent(request(service))?.url == "http://a/x")
         for (environment, url) in [
@@ -42,7 +43,7 @@ struct ServiceTests {
     }
 
     // In YTKNetwork and CTNetworking services share global state (Y16, C1).
-    @Test func servicesLiveSideBySide() async throws {
+    @Test func servicesAreIndependent() async throws {
         let first = service("a")
         let second = service("b") { $0.environment = .develop }
         first.environment = .releaseCandidate
@@ -66,23 +67,23 @@ struct ServiceTests {
         #expect(Set(stub.requests.map(\.url)).isSubset(of: ["http://dev.a/x", "http://a/x"]))
     }
 
-    @Test func anEnvironmentWithoutAPlaceIsToldAndNotGuessed() async throws {
+    @Test func environmentWithoutABaseURLIsReported() async throws {
         let service = service()
         service.environment = "nowhere"
         let code = await failureCode { () async throws(NetError) in _ = try await sent(request(service)) }
         #expect(code == .usage)
         #expect(stub.requests.isEmpty)
         #expect(try await sent(request(service, "http://there/x"))?.url == "http://there/x")
-        var elsewhere = request(service)
-        elsewhere.baseURL = "http://own"
-        #expect(try await sent(elsewhere)?.url == "http://own/x")
+        var otherOrigin = request(service)
+        otherOrigin.baseURL = "http://own"
+        #expect(try await sent(otherOrigin)?.url == "http://own/x")
     }
 
-    @Test func aServiceWithoutPlacesTakesTheAgents() async throws {
+    @Test func serviceWithoutBaseURLsUsesTheBaseOfTheAgent() async throws {
         #expect(try await sent(request(Service("a")))?.url == "http://agent/x")
     }
 
-    @Test func theVersionStandsBetweenBaseAndPath() async throws {
+    @Test func versionIsInsertedBetweenBaseAndPath() async throws {
         for base in ["http://a/api", "http://a/api/"] {
             let service = service {
                 $0.baseURLs[.release] = base
@@ -97,7 +98,7 @@ struct ServiceTests {
         #expect(try await sent(request(service { $0.version = "" }))?.url == "http://a/x")
     }
 
-    @Test func aServicesFieldsAndParametersStandBetweenTheRequestsAndTheAgents() async throws {
+    @Test func serviceFieldsAndParametersOverrideTheAgentsButNotTheRequests() async throws {
         var configuration = Agent.Configuration(headers: ["A": "agent", "B": "agent", "C": "agent", "D": "agent"])
         configuration.userAgent = nil
         configuration.parameters = ["a": "agent", "b": "agent", "c": "agent", "d": "agent"]
@@ -111,13 +112,13 @@ struct ServiceTests {
         }
         var asking = request(service, parameters: ["a": "own"])
         asking.headers = ["A": "own"]
-        let asked = try await sent(asking, by: agent)
-        #expect(asked?.query == "a=own&b=computed%20by%20the%20agent&c=agent&d=agent&s=computed")
-        #expect(asked?.headers == ["A": "own", "S": "computed", "B": "service", "C": "agent", "D": "agent"])
+        let sentRequest = try await sent(asking, by: agent)
+        #expect(sentRequest?.query == "a=own&b=computed%20by%20the%20agent&c=agent&d=agent&s=computed")
+        #expect(sentRequest?.headers == ["A": "own", "S": "computed", "B": "service", "C": "agent", "D": "agent"])
     }
 
     // In HZYNetwork "add" joined values with a comma, and "replace" was then ignored (H12).
-    @Test func replacingFieldsLeavesNoOthersAndAddingJoinsNone() async throws {
+    @Test func replacingHeadersDropsAllOtherFields() async throws {
         var asking = request(
             service {
                 $0.headers = ["A": "service"]
@@ -129,8 +130,8 @@ struct ServiceTests {
         #expect(try await sent(asking)?.headers.values(named: "A") == ["own"])
     }
 
-    @Test func limitsAndNotesHoldForRequestsThatSayNothing() async throws {
-        enum Color: RequestNote { static let standard = "none" }
+    @Test func serviceLimitsAndOptionsAreDefaultsForRequests() async throws {
+        enum Color: RequestOption { static let defaultValue = "none" }
         var limits = Limits()
         limits.total = .seconds(3)
         let service = service {
@@ -138,20 +139,21 @@ struct ServiceTests {
             $0[Color.self] = "red"
         }
         #expect(service.configuration[Color.self] == "red")
-        let asked = try await sent(request(service))
-        #expect(asked?.request.limits == limits)
-        #expect(asked?.request[Color.self] == "red")
+        let sentRequest = try await sent(request(service))
+        #expect(sentRequest?.request.limits.equals(limits) == true)
+        #expect(sentRequest?.request[Color.self] == "red")
         _ = try await Agent(transport: stub).stream(request(service)).collect(upTo: 10)
-        #expect(stub.requests.last?.request.limits?.total == Limits.streaming.total)
+        #expect(stub.requests.last?.request.limits.equals(.streaming) == true)
         var own = request(service)
-        own.limits = Limits()
+        own.limits.connect = .seconds(1)
         own[Color.self] = "blue"
-        #expect(try await sent(own)?.request.limits == Limits())
+        limits.connect = .seconds(1)
+        #expect(try await sent(own)?.request.limits.equals(limits) == true)
         #expect(stub.requests.last?.request[Color.self] == "blue")
     }
 
-    @Test func parametersAreAdjustedBehindValidation() async throws {
-        let seen = Collected<Parameters?>()
+    @Test func parametersAreAdjustedAfterValidation() async throws {
+        let receivedParameters = Collected<Parameters?>()
         var asking = request(
             service {
                 $0.parameters = ["v": 1]
@@ -162,9 +164,9 @@ struct ServiceTests {
                     return parameters
                 }
             }, parameters: ["own": 1, "b": 2])
-        asking.interceptors = [ValidateParameters { parameters, _ in seen.append(parameters) }]
+        asking.interceptors = [ValidateParameters { parameters, _ in receivedParameters.append(parameters) }]
         #expect(try await sent(asking)?.query == "b=2&session=s&v=1")
-        #expect(seen.values == [["own": 1, "b": 2]])
+        #expect(receivedParameters.values == [["own": 1, "b": 2]])
         asking.method = .post
         #expect(try await sent(asking)?.body.text == "b=2&session=s&v=1")
         asking.parameters = nil
@@ -173,7 +175,7 @@ struct ServiceTests {
         #expect(try await sent(asking)?.query == "session=s&v=1")
     }
 
-    @Test func whatAdjustingThrowsEndsTheCall() async throws {
+    @Test func errorThrownByAdjustingFailsTheCall() async throws {
         struct Locked: Error {}
         let asking = request(service { $0.adjustParameters = { _, _ in throw Locked() } })
         let error = await #expect(throws: NetError.self) { try await sent(asking) }
@@ -181,10 +183,10 @@ struct ServiceTests {
         #expect(stub.requests.isEmpty)
     }
 
-    @Test func aServiceJudgesAnswersAndSaysErrorsInItsOwnWay() async throws {
+    @Test func serviceValidatesResponsesAndMapsErrors() async throws {
         struct Refused: Error { let reason: Int }
         let events = Collected<NetError.Code>()
-        struct Note: Observer {
+        struct RecordingObserver: Observer {
             let events: Collected<NetError.Code>
             func observe(_ event: Event) {
                 if case .stopping(.failed(let error)) = event.change { events.append(error.code) }
@@ -201,10 +203,10 @@ struct ServiceTests {
                 return NetError(.authentication, "reason \(refused.reason)", response: error.response)
             }
         }
-        stub.answer("*", with: StubReply(headers: ["X-Code": "3"]), .status(503), .json("{}"))
+        stub.register("*", with: StubReply(headers: ["X-Code": "3"]), .status(503), .json("{}"))
         var asking = request(service)
         asking.acceptedStatuses = 200..<300
-        asking.observers = [Note(events: events)]
+        asking.observers = [RecordingObserver(events: events)]
         let agent = Agent(transport: stub)
         let error = await #expect(throws: NetError.self) { try await agent.send(asking) }
         #expect(error?.code == .authentication && error?.message == "reason 3" && error?.response?.status == 200)
@@ -213,7 +215,7 @@ struct ServiceTests {
         #expect(events.values == [.authentication, .circuitOpen])
     }
 
-    @Test func aServicesInterceptorsStandBetweenTheAgentsAndTheRequests() async throws {
+    @Test func serviceInterceptorsRunBetweenAgentAndRequestInterceptors() async throws {
         let log = Collected<String>()
         var configuration = Agent.Configuration()
         configuration.interceptors = [Probe(name: "agent", log: log)]
@@ -232,8 +234,8 @@ struct ServiceTests {
             ])
     }
 
-    @Test func eachTryIsSignedAnew() async throws {
-        stub.answer("*", with: .status(503), .json("{}"))
+    @Test func eachAttemptIsSignedAgain() async throws {
+        stub.register("*", with: .status(503), .json("{}"))
         let time = StubTime(epochSeconds: 1000)
         var configuration = Agent.Configuration()
         configuration.interceptors = [Retry(time: time.source)]
@@ -255,7 +257,7 @@ struct ServiceTests {
         #expect(stub.requests.last?.url == "http://a/v1/hot")
     }
 
-    @Test func aServiceWorksOverTheEngine() async throws {
+    @Test func serviceWorksWithTheEngine() async throws {
         let server = try LoopbackServer()
         server.script("/v1/x", .json("[1]"))
         let service = Service("local", .init(baseURLs: [.release: server.url("/")]))

@@ -14,98 +14,100 @@ struct BodyOutputTests {
     private let stub = StubTransport()
     private var agent: Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
 
-    @Test func aBodyGoesToItsOutputPieceByPiece() async throws {
-        stub.answer("/", with: StubReply(headers: ["X-A": "b"], body: [.text("one, "), .text("two")]))
-        let shelf = Shelf()
-        let response = try await agent.send(Request<String>("/").writing(to: shelf))
+    @Test func bodyIsWrittenToItsOutputInPieces() async throws {
+        stub.register("/", with: StubReply(headers: ["X-A": "b"], body: [.text("one, "), .text("two")]))
+        let bufferingOutput = BufferingOutput()
+        let response = try await agent.send(Request<String>("/").writing(to: bufferingOutput))
         #expect(response.status == 200 && response.headers["X-A"] == "b" && response.bytes.isEmpty)
-        #expect(shelf.text == "one, two" && shelf.log == ["whole"])
+        #expect(bufferingOutput.text == "one, two" && bufferingOutput.log == ["whole"])
     }
 
-    @Test func whatComesFromACacheSaysSo() async throws {
-        let scene = CacheScene(.app(50))
-        scene.stub.answer("/", with: .json("1"), .json("2"))
-        #expect(try await scene.agent.send(Request<Int>("/")).isFromCache == false)
-        let shelf = Shelf()
-        let written = try await scene.agent.send(Request<Void>("/").writing(to: shelf))
-        #expect(written.source == .cache && written.cache?.isHit == true && shelf.text == "1")
-        let held = scene.agent.start(Request<Int>("/"), on: .here, options: .init(pausing: .lettingGo))
+    @Test func bodyFromACacheIsMarked() async throws {
+        let fixture = CacheFixture(.app(5000))
+        fixture.stub.register("/", with: .json("1"), .json("2"))
+        #expect(try await fixture.agent.send(Request<Int>("/")).isFromCache == false)
+        let bufferingOutput = BufferingOutput()
+        // A request for a JSON value sends this field, which is part of the cache key.
+        let raw = Request<Void>("/", headers: ["Accept": "application/json"])
+        let written = try await fixture.agent.send(raw.writing(to: bufferingOutput))
+        #expect(written.source == .cache && written.cache?.isHit == true && bufferingOutput.text == "1")
+        let held = fixture.agent.start(Request<Int>("/"), on: .here, options: .init(pausing: .releasingConnection))
         #expect(try await held.value.isFromCache)
     }
 
-    @Test func aStartWritesToo() async throws {
-        stub.answer("/", with: .text("body"))
-        let shelf = Shelf()
-        let handle = agent.start(Request<String>("/").writing(to: shelf), on: .here)
+    @Test func requestTaskWritesToTheOutput() async throws {
+        stub.register("/", with: .text("body"))
+        let bufferingOutput = BufferingOutput()
+        let handle = agent.start(Request<String>("/").writing(to: bufferingOutput), on: .here)
         #expect(try await handle.value.status == 200)
-        #expect(shelf.text == "body")
-        let listed = Shelf()
+        #expect(bufferingOutput.text == "body")
+        let listed = BufferingOutput()
         var request = Request<Void>("/").writing(to: listed)
         request.tag = 4
         _ = try await agent.send(Batch([request]))
         #expect(listed.text == "body")
     }
 
-    @Test func ofAnotherStatusNothingIsWritten() async throws {
-        stub.answer("/", with: .text("not here", status: 404))
-        let shelf = Shelf()
+    @Test func otherStatusWritesNothing() async throws {
+        stub.register("/", with: .text("not here", status: 404))
+        let bufferingOutput = BufferingOutput()
         let error = await #expect(throws: NetError.self) {
-            try await agent.send(Request<Void>("/").writing(to: shelf))
+            try await agent.send(Request<Void>("/").writing(to: bufferingOutput))
         }
         #expect(error?.code == .unacceptableStatus && error?.response?.bytes.text == "not here")
-        #expect(shelf.text.isEmpty && shelf.log == [])
+        #expect(bufferingOutput.text.isEmpty && bufferingOutput.log == [])
     }
 
-    @Test func ofAnotherTypeNothingIsWritten() async throws {
-        stub.answer("/", with: .text("<html>", contentType: "text/html"))
-        let shelf = Shelf()
-        var asked = Request<Void>("/")
-        asked.acceptedTypes = ["application/pdf"]
-        let request = asked.writing(to: shelf)
+    @Test func otherContentTypeWritesNothing() async throws {
+        stub.register("/", with: .text("<html>", contentType: "text/html"))
+        let bufferingOutput = BufferingOutput()
+        var pdfRequest = Request<Void>("/")
+        pdfRequest.acceptedTypes = ["application/pdf"]
+        let request = pdfRequest.writing(to: bufferingOutput)
         let error = await #expect(throws: NetError.self) { try await agent.send(request) }
         #expect(error?.code == .unacceptableType && error?.response?.bytes.text == "<html>")
-        #expect(shelf.text.isEmpty)
+        #expect(bufferingOutput.text.isEmpty)
     }
 
     @Test(
         arguments: [
             (#"{"id": 1}"#, nil), (#"{"id": "#, .badJSON), ("", .badJSON), (#"{"id": "1"}"#, .shapeMismatch),
         ] as [(String, NetError.Code?)])
-    func aBodyIsCheckedOnItsWayToItsOutput(text: String, code: NetError.Code?) async throws {
+    func bodyIsCheckedBeforeItIsWritten(text: String, code: NetError.Code?) async throws {
         let pieces = [StubReply.Step.text(String(text.prefix(4))), .text(String(text.dropFirst(4)))]
-        stub.answer("/", with: StubReply(headers: ["Content-Type": "application/json"], body: pieces))
-        let shelf = Shelf()
-        let request = Request<Void>("/").expecting(["id": .integer]).writing(to: shelf)
+        stub.register("/", with: StubReply(headers: ["Content-Type": "application/json"], body: pieces))
+        let bufferingOutput = BufferingOutput()
+        let request = Request<Void>("/").expecting(["id": .integer]).writing(to: bufferingOutput)
         guard let code else {
             #expect(try await agent.send(request).status == 200)
-            #expect(shelf.text == text && shelf.log == ["whole"])
+            #expect(bufferingOutput.text == text && bufferingOutput.log == ["whole"])
             return
         }
         let error = await #expect(throws: NetError.self) { try await agent.send(request) }
         #expect(error?.code == code && error?.jsonFaults.count == 1 && error?.response?.status == 200)
-        #expect(shelf.log == [])
+        #expect(bufferingOutput.log == [])
     }
 
-    @Test func anOutputThatFailsEndsTheRequest() async throws {
-        stub.answer("/", with: StubReply(body: [.text("12345"), .text("67890")]))
-        let shelf = Shelf(maxBytes: 7)
+    @Test func failingOutputEndsTheRequest() async throws {
+        stub.register("/", with: StubReply(body: [.text("12345"), .text("67890")]))
+        let bufferingOutput = BufferingOutput(maxBytes: 7)
         let error = await #expect(throws: NetError.self) {
-            try await agent.send(Request<Void>("/").writing(to: shelf))
+            try await agent.send(Request<Void>("/").writing(to: bufferingOutput))
         }
-        #expect(error?.code == .stoppedByCaller && error?.underlying is Shelf.Full)
-        #expect(shelf.text == "12345" && shelf.log == [])
-        let handle = agent.start(Request<Void>("/").writing(to: shelf), on: .here)
+        #expect(error?.code == .stoppedByCaller && error?.underlying is BufferingOutput.Full)
+        #expect(bufferingOutput.text == "12345" && bufferingOutput.log == [])
+        let handle = agent.start(Request<Void>("/").writing(to: bufferingOutput), on: .here)
         #expect(failureCode(of: await handle.result) == .stoppedByCaller)
     }
 
-    @Test func aBodyThatIsCutShortIsNotWhole() async throws {
+    @Test func truncatedBodyIsAnError() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 1000, cutAfter: 600, ending: .close))
-        let shelf = Shelf()
+        let bufferingOutput = BufferingOutput()
         let error = await #expect(throws: NetError.self) {
-            try await Agent().send(Request<Void>(server.url("/")).writing(to: shelf))
+            try await Agent().send(Request<Void>(server.url("/")).writing(to: bufferingOutput))
         }
-        #expect(error?.code == .cutShort && shelf.log == [])
+        #expect(error?.code == .cutShort && bufferingOutput.log == [])
     }
 
     // MARK: Descriptors
@@ -117,7 +119,7 @@ struct BodyOutputTests {
         return descriptor
     }
 
-    @Test func aBodyGoesToAFileFromItsOffsetOn() async throws {
+    @Test func bodyIsWrittenFromTheOffsetOfTheFile() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 3_000_000))
         let folder = try TemporaryFolder()
@@ -129,7 +131,7 @@ struct BodyOutputTests {
         #expect(folder.contents(of: "f") == Array("head".utf8) + pattern(3_000_000))
     }
 
-    @Test func aFileBeginsAnewWhereItBegan() async throws {
+    @Test func restartedOutputReturnsToItsFirstOffset() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Array("head".utf8), to: "f")
         let descriptor = try opened(folder, "f")
@@ -142,8 +144,8 @@ struct BodyOutputTests {
         #expect(folder.contents(of: "f") == Array("header".utf8))
     }
 
-    @Test func aDescriptorThatCannotBeWrittenEndsTheRequest() async throws {
-        stub.answer("/", with: .text("body"))
+    @Test func unwritableDescriptorEndsTheRequest() async throws {
+        stub.register("/", with: .text("body"))
         let folder = try TemporaryFolder()
         try folder.write([], to: "f")
         let descriptor = try opened(folder, "f", O_RDONLY)
@@ -155,8 +157,8 @@ struct BodyOutputTests {
     }
 
     /// The descriptor is -1, as a failed open() returns it.
-    @Test func aDescriptorThatIsNoneEndsTheRequestAtOnce() async throws {
-        stub.answer("/", with: .text("body"))
+    @Test func invalidDescriptorEndsTheRequestImmediately() async throws {
+        stub.register("/", with: .text("body"))
         let error = await #expect(throws: NetError.self) {
             try await agent.send(Request<Void>("/").writing(to: DescriptorOutput(-1)))
         }
@@ -164,8 +166,8 @@ struct BodyOutputTests {
     }
 
     #if os(Linux)
-    @Test func aFullDiskEndsTheRequest() async throws {
-        stub.answer("/", with: .text("body"))
+    @Test func fullDiskEndsTheRequest() async throws {
+        stub.register("/", with: .text("body"))
         let descriptor = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(descriptor) }
         let error = await #expect(throws: NetError.self) {
@@ -175,14 +177,14 @@ struct BodyOutputTests {
     }
 
     /// Runs in a child process with the default action for SIGPIPE, which would end it.
-    @Test func aPipeWithoutAReaderIsAnErrorAndNoSignal() async {
+    @Test func pipeWithoutAReaderFailsWithoutASignal() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_DFL)
             var ends: [Int32] = [0, 0]
             guard unsafe pipe(&ends) == 0 else { exit(2) }
             close(ends[0])
             let stub = StubTransport()
-            stub.answer("*", with: .text("body"))
+            stub.register("*", with: .text("body"))
             do {
                 _ = try await Agent(transport: stub).send(
                     Request<Void>("http://stub/").writing(to: DescriptorOutput(ends[1])))
@@ -201,13 +203,18 @@ struct BodyOutputTests {
         return (ends[0], ends[1])
     }
 
-    @Test func aPipesReaderIsWaitedFor() async throws {
-        stub.answer("/", with: .bytes(Bytes(pattern(200_000))))
+    @Test func outputWaitsForTheReaderOfAPipe() async throws {
+        stub.register("/", with: .bytes(Bytes(pattern(200_000))))
         let (reading, writing) = try piped()
         defer { close(reading) }
         async let response = agent.send(Request<Void>("/").writing(to: DescriptorOutput(writing)))
         var read: [UInt8] = []
+        var room = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         while read.count < 200_000 {
+            // A blocking read would hold a thread of the pool that the writer needs.
+            while unsafe poll(&room, 1, 0) == 0 {
+                await Task.yield()
+            }
             let piece = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
                 count = unsafe max(0, Glibc.read(reading, buffer.baseAddress, 4096))
             }
@@ -219,8 +226,8 @@ struct BodyOutputTests {
         #expect(read == pattern(200_000))
     }
 
-    @Test func aRequestThatWritesToAFullPipeIsCancelled() async throws {
-        stub.answer("/", with: .bytes(Bytes(pattern(1_000_000))))
+    @Test func requestThatWritesToAFullPipeCanBeCancelled() async throws {
+        stub.register("/", with: .bytes(Bytes(pattern(1_000_000))))
         let (reading, writing) = try piped()
         defer {
             close(reading)
@@ -235,7 +242,7 @@ struct BodyOutputTests {
         #expect(failureCode(of: await handle.result) == .cancelled)
     }
 
-    @Test func aPipeCannotBeginAnew() async throws {
+    @Test func pipeCannotBeRestarted() async throws {
         let (reading, writing) = try piped()
         defer {
             close(reading)

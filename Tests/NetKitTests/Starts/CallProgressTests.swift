@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -18,14 +19,14 @@ struct CallProgressTests {
 
     // MARK: One call
 
-    @Test func atFirstNobodyKnowsAnything() {
+    @Test func initialProgressIsUnknown() {
         let now = CallProgress().current
         #expect(now.upload.total == nil && now.download.total == nil)
         #expect(now.fractionCompleted == nil && now.timeLeft == nil && !now.isOver)
-        #expect(now.parts == BatchProgress(finished: 0, failed: 0, total: 1))
+        #expect(now.parts == CallProgress.Parts(finished: 0, failed: 0, total: 1))
     }
 
-    @Test func muchInNoTimeIsARateToo() {
+    @Test func rateOfManyBytesInNoTimeSaturates() {
         let progress = CallProgress(time: time.source)
         progress.take(moved(0, nil, 0, nil))
         time.advance(by: .nanoseconds(1))
@@ -33,7 +34,7 @@ struct CallProgressTests {
         #expect(progress.current.bytesPerSecond == .max)
     }
 
-    @Test func uploadAndDownloadAreApart() {
+    @Test func uploadAndDownloadAreCountedSeparately() {
         let progress = CallProgress(time: time.source)
         progress.take(moved(0, 1000, 0, nil))
         for second in 1...4 {
@@ -72,7 +73,7 @@ struct CallProgressTests {
         #expect(progress.current.download.bytesPerSecond == 375)
     }
 
-    @Test func theFirstSecondHasARateToo() {
+    @Test func rateIsKnownInTheFirstSecond() {
         let progress = CallProgress(time: time.source)
         progress.take(moved(0, 0, 0, 1000))
         time.advance(by: .milliseconds(500))
@@ -81,7 +82,7 @@ struct CallProgressTests {
         #expect(progress.current.timeLeft == .seconds(4.5))
     }
 
-    @Test func whileItIsHeldUpNoTimePasses() {
+    @Test func pausedTimeDoesNotCount() {
         let progress = CallProgress(time: time.source)
         progress.take(moved(0, 0, 0, 1000))
         time.advance(by: .seconds(1))
@@ -95,7 +96,7 @@ struct CallProgressTests {
         #expect(progress.current.download.bytesPerSecond == 100)
     }
 
-    @Test func anotherHopBeginsAnew() {
+    @Test func anotherHopResetsTheProgress() {
         let progress = CallProgress(time: time.source)
         progress.take(moved(0, 0, 900, 1000))
         time.advance(by: .seconds(1))
@@ -104,7 +105,7 @@ struct CallProgressTests {
         #expect(progress.current.download.bytesPerSecond == 0)
     }
 
-    @Test func aStartIsFollowedToItsEnd() async throws {
+    @Test func progressFollowsARequestTaskToItsEnd() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 2_000_000))
         let progress = CallProgress()
@@ -120,12 +121,12 @@ struct CallProgressTests {
         #expect(last?.isOver == true && last?.fractionCompleted == 1)
         #expect(last?.upload == .init(completed: 300_000, total: 300_000, bytesPerSecond: 0))
         #expect(last?.download == .init(completed: 2_000_000, total: 2_000_000, bytesPerSecond: 0))
-        #expect(last?.parts == BatchProgress(finished: 1, failed: 0, total: 1, isOver: true))
+        #expect(last?.parts == CallProgress.Parts(finished: 1, failed: 0, total: 1, isOver: true))
     }
 
-    @Test func severalReadersHearTheEndAndOneWhoComesLateToo() async throws {
+    @Test func allReadersReceiveTheEndIncludingALateOne() async throws {
         let stub = StubTransport()
-        stub.answer("*", with: .text("x"))
+        stub.register("*", with: .text("x"))
         let progress = CallProgress()
         let (first, second) = (progress.updates, progress.updates)
         _ = try await Agent(transport: stub).start(
@@ -140,7 +141,7 @@ struct CallProgressTests {
         }
     }
 
-    @Test func aFailureIsNoHundredPercent() async throws {
+    @Test func failureDoesNotReachOneHundredPercent() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(patternLength: 1000, cutAfter: 500, ending: .close))
         let progress = CallProgress()
@@ -149,20 +150,20 @@ struct CallProgressTests {
         #expect(failureCode(of: await handle.result) == .cutShort)
         for await _ in progress.updates {}
         #expect(progress.current.isOver && progress.current.fractionCompleted ?? 0 < 1)
-        #expect(progress.current.parts == BatchProgress(finished: 1, failed: 1, total: 1, isOver: true))
+        #expect(progress.current.parts == CallProgress.Parts(finished: 1, failed: 1, total: 1, isOver: true))
     }
 
-    @Test func whatIsDoneToItIsDoneToTheStart() async throws {
+    @Test func progressControlsItsRequestTask() async throws {
         let gate = StubGate()
         let stub = StubTransport()
-        stub.answer("*", with: .text("x").held(by: gate))
+        stub.register("*", with: .text("x").held(by: gate))
         let agent = Agent(transport: stub)
         let progress = CallProgress()
         let handle = agent.start(
             Request<String>("http://stub/"), on: .here, options: .init(tracking: progress))
         try await gate.waitForArrivals(1)
         progress.pause()
-        #expect(handle.run.isPaused && progress.current.isPaused)
+        #expect(handle.task.isPaused && progress.current.isPaused)
         handle.resume()
         #expect(!progress.current.isPaused)
         progress.cancel()
@@ -170,9 +171,9 @@ struct CallProgressTests {
         #expect(progress.current.isCancelled)
     }
 
-    @Test func whatWasDoneToItBeforeTheStartCounts() async throws {
+    @Test func pauseAndCancelBeforeTheStartTakeEffect() async throws {
         let stub = StubTransport()
-        stub.answer("*", with: .text("x"))
+        stub.register("*", with: .text("x"))
         let agent = Agent(transport: stub)
         let (held, cancelled) = (CallProgress(), CallProgress())
         held.pause()
@@ -180,14 +181,14 @@ struct CallProgressTests {
         let first = agent.start(Request<String>("http://stub/a"), on: .here, options: .init(tracking: held))
         let second = agent.start(Request<String>("http://stub/b"), on: .here, options: .init(tracking: cancelled))
         #expect(failureCode(of: await second.result) == .cancelled)
-        #expect(first.run.isPaused && stub.requests.isEmpty)
+        #expect(first.task.isPaused && stub.requests.isEmpty)
         held.resume()
         #expect(failureCode(of: await first.result) == nil)
     }
 
     // MARK: Several calls
 
-    @Test func partsCountByTheirWeight() {
+    @Test func childrenCountByTheirWeight() {
         let whole = CallProgress(time: time.source)
         let (large, small) = (whole.part(weight: 3), whole.part())
         #expect(whole.current.fractionCompleted == 0)
@@ -199,12 +200,12 @@ struct CallProgressTests {
         #expect(whole.current.download.completed == 50 && whole.current.download.total == 160)
         small.take(.init(over: true))
         #expect(whole.current.fractionCompleted == 0.625)
-        #expect(whole.current.parts == BatchProgress(finished: 1, failed: 0, total: 2))
+        #expect(whole.current.parts == CallProgress.Parts(finished: 1, failed: 0, total: 2))
         large.take(.init(over: true))
         #expect(whole.current.isOver && whole.current.fractionCompleted == 1)
     }
 
-    @Test func aTreeIsSummedUp() {
+    @Test func nestedProgressIsSummed() {
         let whole = CallProgress(parts: 2)
         let branch = whole.part()
         let leaves = [branch.part(), branch.part()]
@@ -222,14 +223,14 @@ struct CallProgressTests {
     }
 
     @Test(arguments: [0, -1, .infinity, .nan] as [Double])
-    func aWeightThatIsNoneIsOne(weight: Double) {
+    func invalidWeightCountsAsOne(weight: Double) {
         let whole = CallProgress()
         whole.part(weight: weight).take(.init(over: true))
         _ = whole.part()
         #expect(whole.current.fractionCompleted == 0.5)
     }
 
-    @Test func theWholeHoldsUpAndCancelsItsParts() {
+    @Test func parentPausesAndCancelsItsChildren() {
         let whole = CallProgress()
         let first = whole.part()
         whole.pause()
@@ -241,7 +242,7 @@ struct CallProgressTests {
         #expect(first.current.isCancelled && second.current.isCancelled && whole.part().current.isCancelled)
     }
 
-    @Test func aStartedBatchHasAPartForEachRequest() async throws {
+    @Test func startedBatchHasAChildForEachRequest() async throws {
         let server = try LoopbackServer()
         server.script("*", Reply(patternLength: 10_000))
         let whole = CallProgress()
@@ -258,7 +259,7 @@ struct CallProgressTests {
             last = now
         }
         _ = try await handle.value
-        #expect(last?.parts == BatchProgress(finished: 3, failed: 0, total: 3, isOver: true))
+        #expect(last?.parts == CallProgress.Parts(finished: 3, failed: 0, total: 3, isOver: true))
         #expect(last?.download.completed == 30_000 && last?.fractionCompleted == 1)
     }
 
@@ -272,7 +273,7 @@ struct CallProgressTests {
         #expect(whole.current.download.completed == 20_000 && whole.current.parts.finished == 2)
     }
 
-    @Test func aThousandPartsOnManyThreadsAddUp() async {
+    @Test func thousandChildrenOnManyThreadsAddUp() async {
         let whole = CallProgress(parts: 1000)
         let updates = whole.updates
         await withTaskGroup(of: Void.self) { group in
@@ -295,10 +296,10 @@ struct CallProgressTests {
             last = now
         }
         #expect(last?.isOver == true && last?.download.completed == 10_000)
-        #expect(last?.parts == BatchProgress(finished: 1000, failed: 0, total: 1000, isOver: true))
+        #expect(last?.parts == CallProgress.Parts(finished: 1000, failed: 0, total: 1000, isOver: true))
     }
 
-    @Test func itIsLetGoWithItsReaderWaiting() async {
+    @Test func progressIsReleasedWhileAReaderWaits() async {
         var progress: CallProgress? = CallProgress()
         let updates = progress?.updates
         progress = nil

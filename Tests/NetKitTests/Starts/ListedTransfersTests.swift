@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -12,14 +13,14 @@ struct ListedTransfersTests {
 
     init() {
         agent = Agent(.init(baseURL: "http://stub"), transport: stub)
-        stub.answer("/", with: StubReply(body: [.text("one"), .wait(gate), .text("two")]))
-        stub.answer("/bad", with: .failure(.reset))
+        stub.register("/", with: StubReply(body: [.text("one"), .wait(gate), .text("two")]))
+        stub.register("/bad", with: .failure(.reset))
     }
 
     private func request(_ path: String = "/") -> Request<Bytes> {
         var request = Request<Bytes>(path)
         request.tag = 7
-        request.accessories = [Accompanying("own", log)]
+        request.accessories = [RecordingAccessory("own", log)]
         return request
     }
 
@@ -27,11 +28,11 @@ struct ListedTransfersTests {
 
     @Test func aStreamIsListedUntilTheEndOfItsBody() async throws {
         let stream = try await agent.stream(request())
-        #expect(agent.runs().map(\.tag) == [7] && agent.runs().map(\.state) == [.running])
+        #expect(agent.requestTasks().map(\.tag) == [7] && agent.requestTasks().map(\.state) == [.running])
         #expect(log.values == ["own will start elsewhere"])
         gate.open()
         #expect(try await stream.collect(upTo: 100).text == "onetwo")
-        #expect(agent.runs().isEmpty)
+        #expect(agent.requestTasks().isEmpty)
         #expect(log.values == Self.whole)
     }
 
@@ -40,16 +41,16 @@ struct ListedTransfersTests {
         #expect(agent.cancel(tag: 7) == 1)
         let error = await #expect(throws: NetError.self) { try await stream.collect(upTo: 100) }
         #expect(error?.code == .cancelled)
-        #expect(log.values == Self.whole && agent.runs().isEmpty)
+        #expect(log.values == Self.whole && agent.requestTasks().isEmpty)
     }
 
-    @Test func aStreamThatIsReadIsCancelledByItsTag() async throws {
+    @Test func streamBeingReadIsCancelledByItsTag() async throws {
         let stream = try await agent.stream(request())
         let reader = Task { try await stream.collect(upTo: 100) }
         try await gate.waitForArrivals(1)
         #expect(agent.cancel(tag: 7) == 1)
         #expect((await reader.result.failed as? NetError)?.code == .cancelled)
-        #expect(log.values == Self.whole && agent.runs().isEmpty)
+        #expect(log.values == Self.whole && agent.requestTasks().isEmpty)
     }
 
     @Test func aStreamOverTheEngineIsCancelledByItsTag() async throws {
@@ -63,44 +64,48 @@ struct ListedTransfersTests {
         try await server.waitForStalled(1)
         #expect(agent.cancel(tag: 7) == 1)
         #expect((await reader.result.failed as? NetError)?.code == .cancelled)
-        #expect(log.values == Self.whole && agent.runs().isEmpty)
+        #expect(log.values == Self.whole && agent.requestTasks().isEmpty)
     }
 
-    @Test func aStreamThatIsLetGoIsOver() async throws {
+    @Test func releasedStreamIsNoLongerListed() async throws {
         do {
             _ = try await agent.stream(request())
         }
-        #expect(log.values == Self.whole && agent.runs().isEmpty)
+        #expect(log.values == Self.whole && agent.requestTasks().isEmpty)
     }
 
-    @Test func aStreamThatFailsIsOver() async throws {
+    @Test func failedStreamIsNoLongerListed() async throws {
         let error = await #expect(throws: NetError.self) { try await agent.stream(request("/bad")) }
         #expect(error?.code == .reset)
-        #expect(log.values == Self.whole && agent.runs().isEmpty)
+        #expect(log.values == Self.whole && agent.requestTasks().isEmpty)
     }
 
     @Test func aStreamIsCancelledBeforeItsHead() async throws {
-        stub.answer("/held", with: .text("x").held(by: gate))
+        stub.register("/held", with: .text("x").held(by: gate))
         let task = Task { [agent] in try await agent.stream(request("/held")) }
         try await gate.waitForArrivals(1)
-        #expect(agent.runs().map(\.url) == ["/held"])
+        #expect(agent.requestTasks().map(\.url) == ["/held"])
         task.cancel()
         #expect(await task.result.failed as? NetError != nil)
-        #expect(log.values == Self.whole && agent.runs().isEmpty)
+        #expect(log.values == Self.whole && agent.requestTasks().isEmpty)
     }
 
     @Test func aSaveIsListedAndCancelled() async throws {
         let folder = try TemporaryFolder()
-        let task = Task { [agent] in try await agent.save(request(), to: folder.file("f")) }
+        let task = Task { [agent] in
+            try await agent.download(request(), to: folder.file("f"), options: .init(isResumable: false))
+        }
         try await gate.waitForArrivals(1)
-        #expect(agent.runs().map(\.tag) == [7])
+        #expect(agent.requestTasks().map(\.tag) == [7])
         #expect(agent.cancel(tag: 7) == 1)
         #expect((await task.result.failed as? NetError)?.code == .cancelled)
         #expect(log.values == Self.whole && folder.names == [])
         gate.open()
         log.removeAll()
-        #expect(try await agent.save(request(), to: folder.file("f")).value.byteCount == 6)
-        #expect(log.values == Self.whole && agent.runs().isEmpty)
+        #expect(
+            try await agent.download(request(), to: folder.file("f"), options: .init(isResumable: false)).value
+                .byteCount == 6)
+        #expect(log.values == Self.whole && agent.requestTasks().isEmpty)
     }
 
     @Test func aDownloadIsListed() async throws {
@@ -110,17 +115,17 @@ struct ListedTransfersTests {
         let folder = try TemporaryFolder()
         var request = request()
         request.url = server.url("/f")
-        let download = agent.startDownload(request, to: folder.file("f"))
+        let download = agent.start(Download(request, to: folder.file("f")), on: .here)
         try await server.waitForStalled(1)
-        #expect(agent.runs().map(\.tag) == [7])
+        #expect(agent.requestTasks().map(\.tag) == [7])
         server.releaseStalled()
-        #expect(try await download.response.value.byteCount == 4)
-        #expect(log.values == Self.whole && agent.runs().isEmpty)
+        #expect(try await download.value.value.byteCount == 4)
+        #expect(log.values == Self.whole && agent.requestTasks().isEmpty)
     }
 
-    @Test func withoutATagTheyGoTheShortestWay() async throws {
+    @Test func untaggedTransfersAreNotListed() async throws {
         let stream = try await agent.stream(Request<Bytes>("/"))
-        #expect(agent.runs().isEmpty)
+        #expect(agent.requestTasks().isEmpty)
         gate.open()
         #expect(try await stream.collect(upTo: 100).count == 6)
     }

@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -12,7 +13,7 @@ struct PreparedCallTests {
 
     init() {
         agent = Agent(.init(baseURL: "http://stub"), transport: stub)
-        stub.answer("*", with: .text("x"))
+        stub.register("*", with: .text("x"))
     }
 
     private func prepare(_ path: String, options: StartOptions = .init()) -> PreparedCall<String> {
@@ -32,24 +33,24 @@ struct PreparedCallTests {
         #expect(throws: NetError.self) { try call.come(after: handle.ended) }
     }
 
-    @Test func oneThatWasCancelledBeforeIsNotSent() async throws {
-        let call = prepare("/a", options: .init(tellsCancellation: true))
+    @Test func callCancelledBeforeItStartsIsNotSent() async throws {
+        let call = prepare("/a", options: .init(reportsCancellation: true))
         call.handle.cancel()
         #expect(failureCode(of: await call.start().result) == .cancelled)
         #expect(log.values == ["/a cancelled"] && stub.requests.isEmpty)
     }
 
-    @Test func oneThatWasHeldUpBeforeWaits() async throws {
+    @Test func callPausedBeforeItStartsWaits() async throws {
         let call = prepare("/a")
         call.handle.pause()
         call.start()
-        #expect(call.handle.state == .waiting && agent.runs().map(\.isPaused) == [true])
+        #expect(call.handle.state == .waiting && agent.requestTasks().map(\.isPaused) == [true])
         call.handle.resume()
         #expect(failureCode(of: await call.handle.result) == nil)
     }
 
     @Test func aBatchEndsAfterTheCompletionOfEach() async throws {
-        stub.answer("/bad", with: .failure(.reset))
+        stub.register("/bad", with: .failure(.reset))
         let calls = ["/a", "/bad", "/c"].map { prepare($0) }
         var batch = Batch(calls)
         let log = log
@@ -64,7 +65,7 @@ struct PreparedCallTests {
     }
 
     @Test(arguments: [1, 2, 3])
-    func aBatchThatIsLimitedBeginsWithThoseThatOthersComeAfter(limit: Int) async throws {
+    func limitedBatchStartsWithDependencies(limit: Int) async throws {
         let first = prepare("/first")
         let second = prepare("/second", options: .init(after: [first.handle.succeeded]))
         let third = prepare("/third")
@@ -79,7 +80,7 @@ struct PreparedCallTests {
         #expect(stub.requests.map(\.path).suffix(3) == ["/before", "/last", "/between"])
     }
 
-    @Test func anEmptyBatchIsOverAtOnce() async throws {
+    @Test func emptyBatchEndsImmediately() async throws {
         let log = log
         var batch = Batch([PreparedCall<String>]())
         batch.progress = { log.append("\($0.finished) of \($0.total) \($0.isOver)") }
@@ -90,21 +91,21 @@ struct PreparedCallTests {
         #expect(log.values == ["0 of 0 true", "told"])
     }
 
-    @Test func aBatchHoldsItsCallsUpAndCancelsThem() async throws {
-        stub.answer("*", with: .text("x").held(by: gate))
-        let calls = ["/a", "/b"].map { prepare($0, options: .init(tellsCancellation: true)) }
+    @Test func batchPausesAndCancelsItsCalls() async throws {
+        stub.register("*", with: .text("x").held(by: gate))
+        let calls = ["/a", "/b"].map { prepare($0, options: .init(reportsCancellation: true)) }
         let handle = agent.start(Batch(calls), on: .here)
         try await gate.waitForArrivals(2)
         handle.pause()
-        #expect(calls.map(\.handle.run.isPaused) == [true, true])
+        #expect(calls.map(\.handle.task.isPaused) == [true, true])
         handle.cancel()
         #expect(failureCode(of: await handle.result) == .cancelled)
         #expect(log.values.sorted() == ["/a cancelled", "/b cancelled"])
-        #expect(agent.runs().isEmpty)
+        #expect(agent.requestTasks().isEmpty)
     }
 
-    @Test func aBatchWaitsForACallThatWasStartedBefore() async throws {
-        stub.answer("*", with: .text("x").held(by: gate))
+    @Test func batchWaitsForAnAlreadyStartedCall() async throws {
+        stub.register("*", with: .text("x").held(by: gate))
         let call = prepare("/a")
         call.start()
         try await gate.waitForArrivals(1)
@@ -114,7 +115,7 @@ struct PreparedCallTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test func eachIsToldWhereItSays() async throws {
+    @Test func completionsRunOnTheirOwnExecutor() async throws {
         let log = log
         let main = agent.prepare(Request<String>("/a")) { _ in log.append("a \(whereNow())") }
         let here = agent.prepare(Request<String>("/b"), on: .here) { _ in log.append("b \(whereNow())") }
@@ -125,12 +126,12 @@ struct PreparedCallTests {
     // MARK: Concurrency limiters
 
     @Test(arguments: [1, 2, 5])
-    func noMoreAreInALaneThanItTakes(limit: Int) async throws {
-        stub.answer("*", with: .text("x").held(by: gate))
-        let lane = CallLane(maxConcurrent: limit)
-        let handles = (0..<9).map { prepare("/\($0)", options: .init(lane: lane)).start() }
+    func concurrencyLimiterBoundsRunningCalls(limit: Int) async throws {
+        stub.register("*", with: .text("x").held(by: gate))
+        let limiter = ConcurrencyLimiter(maxConcurrent: limit)
+        let handles = (0..<9).map { prepare("/\($0)", options: .init(limiter: limiter)).start() }
         try await gate.waitForArrivals(limit)
-        while lane.waitingCount < handles.count - limit {
+        while limiter.waitingCount < handles.count - limit {
             await Task.yield()
         }
         #expect(stub.requests.count == limit && gate.arrivalCount == limit)
@@ -138,20 +139,20 @@ struct PreparedCallTests {
         for handle in handles {
             #expect(failureCode(of: await handle.result) == nil)
         }
-        #expect(lane.waitingCount == 0)
+        #expect(limiter.waitingCount == 0)
     }
 
-    @Test func theMostUrgentGoesFirstInALane() async throws {
-        stub.answer("/hold", with: .text("x").held(by: gate))
-        let lane = CallLane(maxConcurrent: 1)
-        let holder = prepare("/hold", options: .init(lane: lane)).start()
+    @Test func highestPriorityRunsFirstInALimiter() async throws {
+        stub.register("/hold", with: .text("x").held(by: gate))
+        let limiter = ConcurrencyLimiter(maxConcurrent: 1)
+        let holder = prepare("/hold", options: .init(limiter: limiter)).start()
         try await gate.waitForArrivals(1)
         var handles: [CallHandle<Response<String>>] = []
         for (path, priority) in [("/low", Priority.low), ("/normal", .normal), ("/high", .high)] {
             var request = Request<String>(path)
             request.priority = priority
-            handles.append(agent.start(request, on: .here, options: .init(lane: lane)))
-            while lane.waitingCount < handles.count {
+            handles.append(agent.start(request, on: .here, options: .init(limiter: limiter)))
+            while limiter.waitingCount < handles.count {
                 await Task.yield()
             }
         }
@@ -162,13 +163,13 @@ struct PreparedCallTests {
         #expect(stub.requests.map(\.path) == ["/hold", "/high", "/normal", "/low"])
     }
 
-    @Test func oneThatIsCancelledLeavesItsPlaceInALane() async throws {
-        stub.answer("/hold", with: .text("x").held(by: gate))
-        let lane = CallLane(maxConcurrent: 1)
-        let holder = prepare("/hold", options: .init(lane: lane)).start()
+    @Test func cancelledCallReleasesItsPermitInALimiter() async throws {
+        stub.register("/hold", with: .text("x").held(by: gate))
+        let limiter = ConcurrencyLimiter(maxConcurrent: 1)
+        let holder = prepare("/hold", options: .init(limiter: limiter)).start()
         try await gate.waitForArrivals(1)
-        let second = prepare("/second", options: .init(lane: lane)).start()
-        let third = prepare("/third", options: .init(lane: lane)).start()
+        let second = prepare("/second", options: .init(limiter: limiter)).start()
+        let third = prepare("/third", options: .init(limiter: limiter)).start()
         second.cancel()
         #expect(failureCode(of: await second.result) == .cancelled)
         gate.open()

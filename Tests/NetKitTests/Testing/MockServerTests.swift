@@ -12,8 +12,8 @@ struct MockServerTests {
         agent = Agent(.init(baseURL: server.url))
     }
 
-    @Test func itAnswersAsItIsToldAndRemembersWhatItWasAsked() async throws {
-        try server.answer("/cities", with: .json(#"["Bern"]"#), .status(204))
+    @Test func mockServerRepliesAsConfiguredAndRecordsRequests() async throws {
+        try server.register("/cities", with: .json(#"["Bern"]"#), .status(204))
         let request = Request<Bytes>(
             "/cities?q=1", method: .post, headers: ["X-A": "b"], body: .text("hello"))
         let first = try await agent.send(request)
@@ -23,41 +23,42 @@ struct MockServerTests {
         #expect(try await agent.send(Request<Bytes>("/cities")).status == 204)
         #expect(try await agent.send(Request<Bytes>("/other")).status == 404)
         #expect(await server.waitForRequests(4))
-        let asked = server.requests
-        #expect(asked.map(\.path) == ["/cities", "/cities", "/cities", "/other"])
-        #expect(asked[0].method == "POST" && asked[0].target == "/cities?q=1" && asked[0].headers["X-A"] == "b")
-        #expect(String(decoding: Array(asked[0].body), as: UTF8.self).hasPrefix("hello"))
+        let requests = server.requests
+        #expect(requests.map(\.path) == ["/cities", "/cities", "/cities", "/other"])
+        #expect(
+            requests[0].method == "POST" && requests[0].target == "/cities?q=1" && requests[0].headers["X-A"] == "b")
+        #expect(String(decoding: Array(requests[0].body), as: UTF8.self).hasPrefix("hello"))
         #expect(server.connectionCount == 1)
         server.forgetRequests()
         #expect(server.requests.isEmpty)
     }
 
     @Test func anHeadHasNoBody() async throws {
-        try server.answer("*", with: .text("four"))
+        try server.register("*", with: .text("four"))
         let response = try await agent.send(Request<Bytes>("/", method: .head))
         #expect(response.headers["Content-Length"] == "4" && response.bytes.isEmpty)
         #expect(try await agent.send(Request<String>("/")).value == "four")
         #expect(server.connectionCount == 1)
     }
 
-    @Test func trailersAndEndsAreReal() async throws {
+    @Test func mockServerSendsTrailersAndRealEndings() async throws {
         var reply = StubReply.text("with a sum")
         reply.trailers = ["X-Sum": "7"]
-        try server.answer("/trailers", with: reply)
+        try server.register("/trailers", with: reply)
         var open = StubReply.text("until the end")
         open.isCloseDelimited = true
-        try server.answer("/open", with: open)
+        try server.register("/open", with: open)
         let response = try await agent.send(Request<Bytes>("/trailers"))
         #expect(response.trailers["X-Sum"] == "7")
         let delimited = try await agent.send(Request<Bytes>("/open"))
         #expect(delimited.isCloseDelimited && delimited.bytes.count == 13)
     }
 
-    @Test func failuresAreReal() async throws {
+    @Test func mockServerProducesRealFailures() async throws {
         var broken = StubReply.text("half")
         broken.body.append(.fail(NetError(.reset, "")))
-        try server.answer("/broken", with: broken)
-        try server.answer("/reset", with: .failure(.reset))
+        try server.register("/broken", with: broken)
+        try server.register("/reset", with: .failure(.reset))
         let late = await #expect(throws: NetError.self) { try await agent.send(Request<Bytes>("/broken")) }
         #expect([.reset, .receive, .cutShort].contains(late?.code))
         #expect(late?.response?.status == 200)
@@ -65,9 +66,9 @@ struct MockServerTests {
         #expect([.reset, .receive, .emptyReply].contains(early?.code))
     }
 
-    @Test func itSpeaksTLSAndSaysWhomToTrust() async throws {
+    @Test func mockServerSupportsTLSAndProvidesItsAuthority() async throws {
         let secure = try MockServer(isSecure: true)
-        try secure.answer("/", with: .text("safe"))
+        try secure.register("/", with: .text("safe"))
         var configuration = Agent.Configuration(baseURL: secure.url)
         let stranger = await #expect(throws: NetError.self) {
             try await Agent(configuration).send(Request<String>("/"))
@@ -78,15 +79,15 @@ struct MockServerTests {
         #expect(secure.url.hasPrefix("https://127.0.0.1:") && secure.port > 0)
     }
 
-    @Test func whatNoServerCanSendIsRefused() throws {
+    @Test func unsendableReplyIsRejected() throws {
         let gated = StubReply.text("x").held(by: StubGate())
-        #expect(throws: NetError.self) { try server.answer("/", with: gated) }
+        #expect(throws: NetError.self) { try server.register("/", with: gated) }
         var waiting = StubReply()
         waiting.body = [.wait(StubGate())]
-        #expect(throws: NetError.self) { try server.answer("/", with: waiting) }
-        #expect(throws: NetError.self) { try server.answer("/", with: .status(100)) }
+        #expect(throws: NetError.self) { try server.register("/", with: waiting) }
+        #expect(throws: NetError.self) { try server.register("/", with: .status(100)) }
         let split = StubReply(headers: ["X": "a\r\nSet-Cookie: b"])
-        let error = #expect(throws: NetError.self) { try server.answer("/", with: split) }
+        let error = #expect(throws: NetError.self) { try server.register("/", with: split) }
         #expect(error?.code == .badHeader)
     }
 }

@@ -8,7 +8,7 @@ struct RecordedSecretsTests {
 
     private func agent(_ reply: StubReply = .status(204)) -> Agent {
         let stub = StubTransport()
-        stub.answer("*", with: reply)
+        stub.register("*", with: reply)
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.interceptors = [recorder]
         return Agent(configuration, transport: stub)
@@ -24,7 +24,7 @@ struct RecordedSecretsTests {
         ("application/json", #"{"a":"\ud800","token":"hunter2"}"#), ("application/json", #"{"token":"hunter2"#),
         ("application/problem+json", "{\"token\":\"hunter2\"}\n{\"token\":\"hunter2\"}"),
     ])
-    func jsonOfAnyTypeAndStateLosesItsSecrets(type: String, text: String) async throws {
+    func secretsAreRedactedInJSONOfAnyContentType(type: String, text: String) async throws {
         let request = Request<Bytes>("/", method: .post, body: .text(text, contentType: type))
         let response = try await agent(.text(text, contentType: type)).send(request)
         #expect(String(decoding: Array(response.bytes), as: UTF8.self).contains("hunter2"))
@@ -34,14 +34,14 @@ struct RecordedSecretsTests {
         }
     }
 
-    @Test func bytesThatAreNoJSONStayAsTheyAre() async throws {
+    @Test func nonJSONBytesAreUnchanged() async throws {
         let bytes = Bytes([0x7B, 0x22, 0xFF, 0x00, 0x3A, 0x5C])
         _ = try await agent(.bytes(bytes, contentType: "application/json")).send(Request<Bytes>("/"))
         let kept = try exchange.response?.body.base64
         #expect(kept.map { Array($0) } == Array(bytes))
     }
 
-    @Test func aBodyInACodingIsNotKept() async throws {
+    @Test func encodedBodyIsNotRecorded() async throws {
         let body = try Body.text(#"{"password":"hunter2"}"#, contentType: "application/json").gzipped()
         let request = Request<Bytes>("/", method: .post, body: body)
         _ = try await agent(.text("in")).send(request)
@@ -51,7 +51,7 @@ struct RecordedSecretsTests {
         #expect(again.bytes == Bytes(Array("in".utf8)))
     }
 
-    @Test func partsWithSecretNamesAreHidden() async throws {
+    @Test func partsWithSecretNamesAreRedacted() async throws {
         var form = MultipartBody()
         form.append("hunter2", name: "user[password]")
         form.append("Bern", name: "city")
@@ -64,7 +64,7 @@ struct RecordedSecretsTests {
         #expect(written.split(separator: Redaction.mark).count == 3 && written.hasSuffix("--\r\n"))
     }
 
-    @Test func aBoundaryWithinALineEndsNoSecret() async throws {
+    @Test func boundaryWithinALineDoesNotEndASecret() async throws {
         let text = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhun--bter2\r\n--b--\r\n"
         let body = Body.text(text, contentType: "multipart/form-data; boundary=b")
         _ = try await agent().send(Request<Bytes>("/", method: .post, body: body))

@@ -22,7 +22,7 @@ struct RecordedTypesTests {
     private func replayed(_ text: String) async throws -> (live: Login, again: Login, written: String) {
         let recorder = Recorder()
         let stub = StubTransport()
-        stub.answer("*", with: .json(text))
+        stub.register("*", with: .json(text))
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.interceptors = [recorder]
         let request = Request<Login>("/", method: .post, body: .text(text, contentType: "application/json"))
@@ -44,7 +44,7 @@ struct RecordedTypesTests {
         #expect(!written.contains("12345") && !written.contains("hunter2") && !written.contains("true"))
     }
 
-    @Test func aHiddenValueIsOfItsType() async throws {
+    @Test func redactedValueKeepsItsType() async throws {
         let (_, again, written) = try await replayed(
             #"{"token":5,"access_token":null,"session":{"id":7,"names":["x"]},"secret":true,"pin":[1]}"#)
         #expect(
@@ -54,10 +54,10 @@ struct RecordedTypesTests {
     }
 
     /// A dictionary may have secrets as names.
-    @Test func namesThatLookLikeSecretsAreHidden() async throws {
+    @Test func secretLikeNamesAreRedacted() async throws {
         let recorder = Recorder()
         let stub = StubTransport()
-        stub.answer("*", with: .json(#"{"sessions":{"8f14e45fceea167a":{"id":1},"c9f0f895fb98ab91":{"id":2}}}"#))
+        stub.register("*", with: .json(#"{"sessions":{"8f14e45fceea167a":{"id":1},"c9f0f895fb98ab91":{"id":2}}}"#))
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.interceptors = [recorder]
         _ = try await Agent(configuration, transport: stub).send(Request<Bytes>("/"))
@@ -66,10 +66,10 @@ struct RecordedTypesTests {
                 == #"{"sessions":{"[hidden]":{"id":0},"[hidden] 2":{"id":0}}}"#)
     }
 
-    @Test func formsAndQueriesMatchWhateverWasHidden() async throws {
+    @Test func redactedFormsAndQueriesMatch() async throws {
         let recorder = Recorder()
         let stub = StubTransport()
-        stub.answer("*", with: .text("in"))
+        stub.register("*", with: .text("in"))
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.interceptors = [recorder]
         let request = Request<String>(
@@ -80,7 +80,7 @@ struct RecordedTypesTests {
     }
 
     /// A log marks hidden values for its readers.
-    @Test func aLogShowsTheMark() {
+    @Test func logContainsTheRedactionMarker() {
         let body = Bytes(Array(#"{"token":5}"#.utf8))
         #expect(Redaction().hiding(body: body, contentType: "application/json") == #"{"token":"[hidden]"}"#)
     }

@@ -5,7 +5,7 @@ import Testing
 /// Matching of requests with recorded exchanges.
 struct ReplayMatchingTests {
     private func recorded(_ requests: [Request<Bytes>]) async throws -> Agent {
-        let stub = StubTransport { asked in .text("\(asked.headers["Number"] ?? "")") }
+        let stub = StubTransport { received in .text("\(received.headers["Number"] ?? "")") }
         let recorder = Recorder()
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.interceptors = [recorder]
@@ -28,7 +28,7 @@ struct ReplayMatchingTests {
         return Request<Bytes>("/form", method: .post, body: try .multipart(form))
     }
 
-    @Test func aFormIsMatchedWhateverItsBoundary() async throws {
+    @Test func formMatchesWithAnyBoundary() async throws {
         let again = try await recorded([try form("Bern"), try form("Oslo", boundary: "x y'(z)")])
         #expect(try await answer(of: again, to: try form("Oslo")) == "1")
         #expect(try await answer(of: again, to: try form("Bern", boundary: "b")) == "0")
@@ -36,7 +36,7 @@ struct ReplayMatchingTests {
         #expect(error?.message.contains("another body") == true)
     }
 
-    @Test func textsThatOnlyLookTheSameAreOthers() async throws {
+    @Test func canonicallyEquivalentTextsDoNotMatch() async throws {
         let composed = Request<Bytes>("/", method: .post, body: .text("\u{E9}"))
         let decomposed = Request<Bytes>("/", method: .post, body: .text("e\u{301}"))
         let again = try await recorded([composed, decomposed])

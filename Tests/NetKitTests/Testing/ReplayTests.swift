@@ -27,14 +27,14 @@ struct ReplayTests {
 
     private func text(_ bytes: Bytes) -> String { String(decoding: Array(bytes), as: UTF8.self) }
 
-    @Test func whatWasRecordedIsAnsweredAgain() async throws {
-        try server.answer("/cities", with: .json(#"["Bern"]"#), .status(503), .json("[]"))
-        try server.answer("/bytes", with: .bytes([0, 255, 7], contentType: "image/x"))
+    @Test func recordedResponseIsReplayed() async throws {
+        try server.register("/cities", with: .json(#"["Bern"]"#), .status(503), .json("[]"))
+        try server.register("/bytes", with: .bytes([0, 255, 7], contentType: "image/x"))
         let agent = Agent(configuration)
-        let asked = [
+        let requests = [
             Request<Bytes>("/cities"), Request<Bytes>("/cities"), Request<Bytes>("/cities"), Request<Bytes>("/bytes"),
         ]
-        for request in asked {
+        for request in requests {
             _ = try await agent.send(request)
         }
         let (again, replay) = try replaying()
@@ -44,12 +44,12 @@ struct ReplayTests {
         #expect(error?.code == .unacceptableStatus)
         #expect(try await again.send(Request<[String]>("/cities")).value == [])
         #expect(try await again.send(Request<[String]>("/cities")).value == [])  // the last one is repeated
-        #expect(Array(try await again.send(asked[3]).bytes) == [0, 255, 7])
+        #expect(Array(try await again.send(requests[3]).bytes) == [0, 255, 7])
         #expect(replay.unused.isEmpty && replay.requests.count == 5)
     }
 
     @Test func methodAndURLAndBodyAreMatched() async throws {
-        try server.answer("*", with: .text("one"), .text("two"), .text("three"))
+        try server.register("*", with: .text("one"), .text("two"), .text("three"))
         let agent = Agent(configuration)
         let post = Request<Bytes>("/p", method: .post, body: .text("a"))
         var other = post
@@ -74,8 +74,8 @@ struct ReplayTests {
         }
     }
 
-    @Test func secretsAreNotWrittenDownAndStillMatch() async throws {
-        try server.answer("*", with: .json(#"{"token":"hunter2","name":"Ada"}"#))
+    @Test func redactedSecretsStillMatch() async throws {
+        try server.register("*", with: .json(#"{"token":"hunter2","name":"Ada"}"#))
         let agent = Agent(configuration)
         func login(_ secret: String, _ body: String) -> Request<JSONValue> {
             Request<JSONValue>(
@@ -93,9 +93,9 @@ struct ReplayTests {
     }
 
     @Test func redirectsAndFailuresAreReplayed() async throws {
-        try server.answer("/old", with: .redirect(to: "/new"))
-        try server.answer("/new", with: .text("here"))
-        try server.answer("/gone", with: .failure(.reset))
+        try server.register("/old", with: .redirect(to: "/new"))
+        try server.register("/new", with: .text("here"))
+        try server.register("/gone", with: .failure(.reset))
         let agent = Agent(configuration)
         let first = try await agent.send(Request<String>("/old"))
         await #expect(throws: NetError.self) { try await agent.send(Request<String>("/gone")) }
@@ -107,16 +107,16 @@ struct ReplayTests {
         #expect(error?.isRetryable == true)
     }
 
-    @Test func twoThatAreLedToOnePlaceKeepTheirOwnAnswers() async throws {
-        try server.answer("/a", with: .redirect(to: "/new", status: 307))
-        try server.answer("/b", with: .redirect(to: "/new", status: 307))
-        try server.answer("/new", with: .text("of a"), .text("of b"))
+    @Test func redirectsToOneTargetReplayTheirOwnResponses() async throws {
+        try server.register("/a", with: .redirect(to: "/new", status: 307))
+        try server.register("/b", with: .redirect(to: "/new", status: 307))
+        try server.register("/new", with: .text("of a"), .text("of b"))
         let agent = Agent(configuration)
         for path in ["/a", "/b"] {
             _ = try await agent.send(Request<Bytes>(path, method: .post, body: .text("x")))
         }
         let (again, replay) = try replaying()
-        // Both requests follow their redirects before either arrives, and the second one arrives first.
+        // Both requests are redirected before either reaches its target. The second one reaches it first.
         let (firstIsLed, secondHasCome) = (Gate(), Gate())
         func post(_ path: String, onSecondReading: @escaping @Sendable () async throws -> Void) -> Request<String> {
             let readings = Counter()
@@ -144,9 +144,9 @@ struct ReplayTests {
         #expect(replay.unused.isEmpty && replay.requests.count == 4)
     }
 
-    @Test func aRedirectIsReplayedForABodyThatIsReadOnce() async throws {
-        try server.answer("/old", with: .redirect(to: "/new", status: 303))
-        try server.answer("/new", with: .text("here"))
+    @Test func redirectIsReplayedForAOneShotBody() async throws {
+        try server.register("/old", with: .redirect(to: "/new", status: 303))
+        try server.register("/new", with: .text("here"))
         func post() -> Request<String> {
             Request<String>("/old", method: .post, body: .once(Pieces([Array("piece".utf8)])))
         }
@@ -157,9 +157,9 @@ struct ReplayTests {
         #expect(replay.requests.map(\.method) == [.post, .get])
     }
 
-    @Test func whoTurnsBackAtARedirectLeavesItsAnswerToNobody() async throws {
-        try server.answer("/old", with: .redirect(to: "/new"))
-        try server.answer("/new", with: .text("moved"), .text("itself"))
+    @Test func unfollowedRedirectDoesNotConsumeATargetResponse() async throws {
+        try server.register("/old", with: .redirect(to: "/new"))
+        try server.register("/new", with: .text("moved"), .text("itself"))
         let agent = Agent(configuration)
         for path in ["/old", "/new"] {
             _ = try await agent.send(Request<String>(path))
@@ -167,25 +167,25 @@ struct ReplayTests {
         let (again, _) = try replaying()
         var old = Request<String>("/old")
         old.limits = Limits()
-        old.limits?.maxRedirects = 0
+        old.limits.maxRedirects = 0
         let error = await #expect(throws: NetError.self) { try await again.send(old) }
         #expect(error?.code == .tooManyRedirects)
         #expect(try await again.send(Request<String>("/new")).value == "itself")
     }
 
     @Test func streamsAndSavesAreRecordedToo() async throws {
-        try server.answer("*", with: .text("piece by piece"))
+        try server.register("*", with: .text("piece by piece"))
         let agent = Agent(configuration)
         #expect(text(try await agent.stream(Request<Bytes>("/s")).collect(upTo: 100)) == "piece by piece")
-        _ = try await agent.save(Request<Bytes>("/f"), to: folder.file("saved"))
+        _ = try await agent.download(Request<Bytes>("/f"), to: folder.file("saved"), options: .init(isResumable: false))
         let (again, _) = try replaying()
         #expect(text(try await again.stream(Request<Bytes>("/s")).collect(upTo: 100)) == "piece by piece")
-        _ = try await again.save(Request<Bytes>("/f"), to: folder.file("again"))
+        _ = try await again.download(Request<Bytes>("/f"), to: folder.file("again"), options: .init(isResumable: false))
         #expect(folder.contents(of: "again") == folder.contents(of: "saved"))
     }
 
-    @Test func whatIsTooLargeToRecordIsAnError() async throws {
-        try server.answer("*", with: .text("too large"))
+    @Test func oversizedBodyCannotBeRecorded() async throws {
+        try server.register("*", with: .text("too large"))
         var configuration = configuration
         let small = Recorder(maxBodyBytes: 3)
         configuration.interceptors = [small]
@@ -196,8 +196,8 @@ struct ReplayTests {
     }
 
     @Test(arguments: [Int.max, .max - 1])
-    func aRecorderNeedsNoLimit(maxBodyBytes: Int) async throws {
-        try server.answer("*", with: .text("whole"))
+    func recorderWorksWithoutALimit(maxBodyBytes: Int) async throws {
+        try server.register("*", with: .text("whole"))
         var configuration = configuration
         let recorder = Recorder(maxBodyBytes: maxBodyBytes)
         configuration.interceptors = [recorder]
@@ -206,8 +206,8 @@ struct ReplayTests {
         #expect(recorder.recording.exchanges.count == 1)
     }
 
-    @Test func observersAndInterceptorsAreInForce() async throws {
-        try server.answer("*", with: .status(503), .text("up"))
+    @Test func replayRunsObserversAndInterceptors() async throws {
+        try server.register("*", with: .status(503), .text("up"))
         let agent = Agent(configuration)
         for _ in 0..<2 {
             _ = try await agent.send(Request<Bytes>("/"))
@@ -230,7 +230,7 @@ struct ReplayTests {
     }
 
     @Test(arguments: ["", "{", "[]", #"{"version":2,"exchanges":[]}"#, #"{"version":1}"#])
-    func whatIsNoRecordingIsTold(text: String) throws {
+    func malformedRecordingIsReported(text: String) throws {
         try folder.write(Array(text.utf8), to: "recording.json")
         let error = #expect(throws: NetError.self) { try ReplayTransport(contentsOf: file) }
         #expect(error?.code == .undecodable)
@@ -244,7 +244,7 @@ struct ReplayTests {
         (#","response":{"status":70000,"fields":[],"body":{}}"#, "status 70000"),
         (#","failure":{"code":0,"message":""}"#, "code 0"),
     ])
-    func anExchangeThatCannotBeReplayedIsNamed(end: String, fault: String) throws {
+    func unreplayableExchangeIsReported(end: String, fault: String) throws {
         let request = #""request":{"method":"GET","url":"http://stub/a","fields":[]}"#
         let sound = #"{\#(request),"response":{"status":200,"fields":[],"body":{}}}"#
         let text = #"{"version":1,"exchanges":[\#(sound),{\#(request)\#(end)}]}"#
@@ -254,8 +254,8 @@ struct ReplayTests {
         #expect(error.message.contains("exchanges[1], GET http://stub/a"))
     }
 
-    @Test func anExchangeWithoutAnEndIsNamedWhenItIsAskedFor() async throws {
-        try server.answer("*", with: .text("x"))
+    @Test func incompleteExchangeIsReportedWhenRequested() async throws {
+        try server.register("*", with: .text("x"))
         _ = try await Agent(configuration).send(Request<Bytes>("/a"))
         var recording = recorder.recording
         recording.exchanges[0].response = nil
@@ -264,8 +264,8 @@ struct ReplayTests {
         #expect(error?.code == .usage && error?.message.contains("/a, has neither") == true)
     }
 
-    @Test func theSameExchangesAreTheSameText() async throws {
-        try server.answer("*", with: .json(#"{"b":1,"a":2}"#))
+    @Test func equalExchangesProduceEqualText() async throws {
+        try server.register("*", with: .json(#"{"b":1,"a":2}"#))
         _ = try await Agent(configuration).send(Request<Bytes>("/"))
         try recorder.recording.write(to: file)
         let first = folder.contents(of: "recording.json")

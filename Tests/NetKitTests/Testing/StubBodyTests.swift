@@ -9,13 +9,13 @@ struct StubBodyTests {
 
     private func sent(_ body: Body) async -> (ending: Ending, request: StubRequest?) {
         let stub = StubTransport()
-        stub.answer("/", with: .status(200))
+        stub.register("/", with: .status(200))
         let outcome = await ending(
             of: Request<Bytes>(Self.url, method: .post, body: body), from: Agent(transport: stub))
         return (outcome, stub.requests.first)
     }
 
-    @Test func aBodyIsReadWhereverItIs() async throws {
+    @Test func stubReadsBodiesOfEveryKind() async throws {
         let folder = try TemporaryFolder()
         let content = pattern(150_000)
         try folder.write(content, to: "body")
@@ -44,13 +44,13 @@ struct StubBodyTests {
     }
 
     @Test(arguments: [(4, 3), (2, 3), (0, 3)])
-    func theAnnouncedLengthCounts(announced: Int, given: Int) async {
+    func announcedLengthIsEnforced(announced: Int, given: Int) async {
         let (ending, request) = await sent(.stream(length: announced) { Pieces([pattern(given)]) })
         #expect(ending == .failed(.bodyLength))
         #expect(request?.isWhole == false)
     }
 
-    @Test func whatASourceThrowsIsUnderneath() async throws {
+    @Test func errorThrownByASourceIsTheUnderlyingError() async throws {
         let stub = StubTransport { _ in .status(200) }
         let body = Body.stream { Pieces<[UInt8]> { _ in throw Cause() } }
         let error = try await expectFailure(
@@ -58,19 +58,19 @@ struct StubBodyTests {
         #expect(error.underlying is Cause)
     }
 
-    @Test func aFileThatIsNotThereFails() async throws {
+    @Test func missingFileFails() async throws {
         let folder = try TemporaryFolder()
         #expect(await sent(.file(folder.file("none"))).ending == .failed(.file))
         #expect(await sent(.file(folder.path)).ending == .failed(.file))
     }
 
-    @Test func cancellingEndsABodyThatWaits() async throws {
+    @Test func cancellingEndsAWaitingBody() async throws {
         let stub = StubTransport { _ in .status(200) }
-        let asked = Counter()
+        let readCount = Counter()
         let gate = StubGate()
         let body = Body.stream {
             Pieces<[UInt8]> { index in
-                asked.increment()
+                readCount.increment()
                 if index == 1 {
                     try await gate.waitForArrivals(1)
                 }
@@ -80,7 +80,7 @@ struct StubBodyTests {
         let task = Task {
             await ending(of: Request<Bytes>(Self.url, method: .post, body: body), from: Agent(transport: stub))
         }
-        while asked.value < 2 {
+        while readCount.value < 2 {
             await Task.yield()
         }
         task.cancel()

@@ -5,7 +5,7 @@ import Testing
 struct StubRedirectTests {
     private func stub(_ location: String, status: Int = 302) -> StubTransport {
         let stub = StubTransport { _ in .status(200) }
-        stub.answer("/a", with: .redirect(to: location, status: status))
+        stub.register("/a", with: .redirect(to: location, status: status))
         return stub
     }
 
@@ -14,7 +14,7 @@ struct StubRedirectTests {
         ("?q", "http://h.test/a?q#f"),
         ("a b", "http://h.test/a%20b"),
     ])
-    func aLocationIsReadAtItsURL(location: String, url: String) async throws {
+    func locationResolvesAgainstItsURL(location: String, url: String) async throws {
         let stub = StubTransport { $0.query == nil && $0.path == "/a" ? .redirect(to: location) : .status(200) }
         let response = try await Agent(transport: stub).send(Request<Bytes>("http://h.test/a#f"))
         let expected = url.contains("#") ? url : "\(url)#f"
@@ -27,7 +27,7 @@ struct StubRedirectTests {
         ("/x/../b/./c", "http://h.test/x/../b/./c"), ("../x/../c", "http://h.test/x/../c"),
         ("http://i.test/../d", "http://i.test/../d"), ("..", "http://h.test/a/.."),
     ])
-    func aLocationsDotSegmentsStayWhenTheyAreMeant(location: String, url: String) async throws {
+    func dotSegmentsOfALocationArePreservedIfConfigured(location: String, url: String) async throws {
         let stub = StubTransport { $0.path == "/a/b" ? .redirect(to: location) : .status(200) }
         var request = Request<Bytes>("http://h.test/a/b")
         request.keepsDotSegments = true
@@ -42,7 +42,7 @@ struct StubRedirectTests {
         ("http://o@h.test:81/b", "http://h.test:81/b"), ("http://%68.test/b", "http://u:p@%68.test/b"),
         ("http://h.test.:080/b", "http://u:p@h.test.:080/b"),
     ])
-    func credentialsOfAURLStayWithTheirOrigin(location: String, url: String) async throws {
+    func urlCredentialsAreNotSentToAnotherOrigin(location: String, url: String) async throws {
         let stub = stub(location)
         _ = try await Agent(transport: stub).send(Request<Bytes>("http://u:p@h.test/a"))
         #expect(stub.requests.map(\.url) == ["http://u:p@h.test/a", url])
@@ -53,7 +53,7 @@ struct StubRedirectTests {
         ("a.test", "%61.test", true), ("127.1", "127.0.0.1:80", true), ("a.test", "A.test:080", true),
         ("a.test", "b.test", false), ("a.test", "a.test:81", false),
     ])
-    func eachSpellingOfAHostIsOneOrigin(host: String, other: String, isSame: Bool) async throws {
+    func hostSpellingsAreSameOrigin(host: String, other: String, isSame: Bool) async throws {
         let stub = stub("http://\(other)/b")
         let request = Request<Bytes>("http://\(host)/a", headers: ["Authorization": "Bearer t", "X-Api-Key": "k"])
         _ = try await Agent(transport: stub).send(request)
@@ -66,22 +66,22 @@ struct StubRedirectTests {
             ("ftp://h.test/", .redirectRefused), ("http://h.test/", .redirectRefused), ("https:///x", .badRedirect),
             ("https://h.test:99999/", .badRedirect), ("https://[::1", .badRedirect), ("//h.test\\x/", .badRedirect),
         ] as [(String, NetError.Code)])
-    func aLocationMayBeRefused(location: String, code: NetError.Code) async throws {
+    func invalidLocationIsRejected(location: String, code: NetError.Code) async throws {
         let agent = Agent(transport: stub(location))
         let error = try await expectFailure(code, of: Request<Bytes>("https://h.test/a"), from: agent)
         #expect(error.response?.status == 302)
     }
 
-    @Test func aDowngradeIsFollowedWhenAskedFor() async throws {
+    @Test func downgradeIsFollowedIfAllowed() async throws {
         var request = Request<Bytes>("https://h.test/a")
         request.redirects = .followDowngrades
         let response = try await Agent(transport: stub("http://h.test/b")).send(request)
         #expect(response.url == "http://h.test/b")
     }
 
-    @Test func nothingSecretGoesToAnotherOrigin() async throws {
+    @Test func secretsAreNotSentToAnotherOrigin() async throws {
         let stub = stub("http://h.test:81/b", status: 307)
-        stub.answer("http://h.test:81/b", with: .redirect(to: "http://h.test/c"))
+        stub.register("http://h.test:81/b", with: .redirect(to: "http://h.test/c"))
         var request = Request<Bytes>("http://h.test/a", headers: ["X-Key": "1", "Accept": "a/b"])
         request.credentials = .bearer("token")
         _ = try await Agent(transport: stub).send(request)
@@ -90,7 +90,7 @@ struct StubRedirectTests {
         #expect(stub.requests.map { $0.headers["Accept"] } == ["a/b", "a/b", "a/b"])
     }
 
-    @Test func aBodyThatIsReadOnceIsNotSentTwice() async throws {
+    @Test func oneShotBodyIsNotSentTwice() async throws {
         let stub = stub("b", status: 307)
         let agent = Agent(transport: stub)
         let once = Request<Bytes>("http://h.test/a", method: .post, body: .once(Pieces([[1, 2]])))

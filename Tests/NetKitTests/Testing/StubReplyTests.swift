@@ -7,19 +7,19 @@ struct StubReplyTests {
 
     private static let base = Agent.Configuration(baseURL: "http://stub.test")
 
-    @Test func theMostTellingDescriptionCounts() async throws {
+    @Test func mostSpecificStubMatches() async throws {
         let stub = StubTransport()
-        stub.answer("*", with: .text("any"))
-        stub.answer("*", method: .put, with: .text("any put"))
-        stub.answer("/a", with: .text("path"))
-        stub.answer("/a", method: .post, with: .text("path and method"))
-        stub.answer("http://other.test/a", with: .text("URL"))
+        stub.register("*", with: .text("any"))
+        stub.register("*", method: .put, with: .text("any put"))
+        stub.register("/a", with: .text("path"))
+        stub.register("/a", method: .post, with: .text("path and method"))
+        stub.register("http://other.test/a", with: .text("URL"))
         let agent = Agent(Self.base, transport: stub)
-        let asked: [(Method, String, String)] = [
+        let requested: [(Method, String, String)] = [
             (.get, "b", "any"), (.put, "b", "any put"), (.get, "a?x=/b#y", "path"), (.post, "a", "path and method"),
             (.put, "a", "path"), (.post, "http://user@other.test/a", "URL"), (.get, "http://other.test", "any"),
         ]
-        for (method, url, text) in asked {
+        for (method, url, text) in requested {
             #expect(try await agent.send(Request<String>(url, method: method)).value == text)
         }
         #expect(stub.requests.map(\.path) == ["/b", "/b", "/a", "/a", "/a", "/a", "/"])
@@ -27,9 +27,9 @@ struct StubReplyTests {
         #expect(stub.requests[3].query == nil)
     }
 
-    @Test func successiveRepliesComeInOrderAndTheLastOneStays() async throws {
+    @Test func successiveRepliesAreReturnedInOrderAndTheLastRepeats() async throws {
         let stub = StubTransport()
-        stub.answer("/", with: .status(503), .json("[1]"), .json("[2]"))
+        stub.register("/", with: .status(503), .json("[1]"), .json("[2]"))
         let agent = Agent(Self.base, transport: stub)
         #expect(await ending(of: Request<[Int]>(""), from: agent) == .failed(.unacceptableStatus))
         var values: [[Int]] = []
@@ -37,11 +37,11 @@ struct StubReplyTests {
             values.append(try await agent.send(Request<[Int]>("")).value)
         }
         #expect(values == [[1], [2], [2]])
-        stub.answer("/", with: try .encoding(["a": 3]))
+        stub.register("/", with: try .encoding(["a": 3]))
         #expect(try await agent.send(Request<[String: Int]>("")).value == ["a": 3])
     }
 
-    @Test func whatNobodyDescribedFails() async throws {
+    @Test func unmatchedRequestFails() async throws {
         let agent = Agent(Self.base, transport: StubTransport())
         let error = await #expect(throws: NetError.self) {
             try await agent.send(Request<Bytes>("a?secret", method: .delete))
@@ -50,12 +50,12 @@ struct StubReplyTests {
         #expect(error?.message == "the stub has no reply to DELETE /a")
     }
 
-    @Test func aClosureSeesTheBodyAndMayThrow() async throws {
-        let stub = StubTransport { asked in
-            if asked.path == "/fail" {
+    @Test func closureReceivesTheBodyAndCanThrow() async throws {
+        let stub = StubTransport { requested in
+            if requested.path == "/fail" {
                 throw Cause()
             }
-            return .bytes(asked.body, contentType: asked.headers["Content-Type"])
+            return .bytes(requested.body, contentType: requested.headers["Content-Type"])
         }
         let agent = Agent(Self.base, transport: stub)
         #expect(try await agent.send(Request<String>("", method: .post, body: .text("hällo"))).value == "hällo")
@@ -64,11 +64,11 @@ struct StubReplyTests {
         #expect(error?.underlying is Cause)
     }
 
-    @Test func aFailureTellsTheHopsAndWhatCame() async throws {
+    @Test func failureContainsHopsAndTheReceivedResponse() async throws {
         let stub = StubTransport()
-        stub.answer("/a", with: .redirect(to: "b"))
-        stub.answer("/b", with: .failure(.refused))
-        stub.answer("/c", with: StubReply(headers: ["X": "1"], body: [.text("ab"), .fail(NetError(.reset, "gone"))]))
+        stub.register("/a", with: .redirect(to: "b"))
+        stub.register("/b", with: .failure(.refused))
+        stub.register("/c", with: StubReply(headers: ["X": "1"], body: [.text("ab"), .fail(NetError(.reset, "gone"))]))
         let agent = Agent(Self.base, transport: stub)
         let refused = try await expectFailure(.refused, of: Request<Bytes>("http://me:secret@stub.test/a"), from: agent)
         #expect(refused.response == nil)
@@ -80,11 +80,11 @@ struct StubReplyTests {
         #expect(reset.response?.url == "http://stub.test/c")
     }
 
-    @Test func aGateHoldsUpAHeadAndABody() async throws {
+    @Test func gateDelaysHeadAndBody() async throws {
         let head = StubGate()
         let body = StubGate()
         let stub = StubTransport()
-        stub.answer("/", with: StubReply(body: [.text("a"), .wait(body), .text("b")]).held(by: head))
+        stub.register("/", with: StubReply(body: [.text("a"), .wait(body), .text("b")]).held(by: head))
         let agent = Agent(Self.base, transport: stub)
         let opening = Task { try await agent.stream(Request<Bytes>("")) }
         try await head.waitForArrivals(1)
@@ -102,7 +102,7 @@ struct StubReplyTests {
         #expect(try await reading.value == Bytes(Array("b".utf8)))
     }
 
-    @Test func aClosureThatNeverReturnsHoldsNoCancelledTaskUp() async throws {
+    @Test func blockedClosureDoesNotDelayACancelledTask() async throws {
         let held = Gate()
         let stub = StubTransport { _ in
             // Ignores cancellation.
@@ -118,7 +118,7 @@ struct StubReplyTests {
         await agent.shutdown()
     }
 
-    @Test func waitingEndsWithItsTask() async throws {
+    @Test func waitEndsWithItsTask() async throws {
         let stub = StubTransport()
         let gate = StubGate()
         for wait in [{ try await stub.waitForRequests(1) }, { try await gate.waitForArrivals(1) }]

@@ -5,7 +5,7 @@ import Testing
 struct StubTransportTests {
     private struct Cause: Error {}
 
-    @Test func aTransportGetsTheRequestComplete() async throws {
+    @Test func transportReceivesTheCompleteRequest() async throws {
         let stub = StubTransport { _ in Response(status: 200) }
         var configuration = Agent.Configuration(baseURL: "http://h/v1", headers: ["A": "agent", "B": "agent"])
         configuration.limits.total = .seconds(7)
@@ -21,11 +21,11 @@ struct StubTransportTests {
         #expect(sent.headers == ["b": "request", "A": "agent"])
         #expect(sent.body?.bytes == [1])
         #expect(sent.body?.contentType == "x/y")
-        #expect(sent.limits == configuration.limits)
+        #expect(sent.limits.equals(configuration.limits))
         #expect(sent.redirects == .return)
     }
 
-    @Test func onlyATrustOfTheRequestsOwnIsPassedOn() async throws {
+    @Test func onlyTheRequestsOwnTrustPolicyReachesTheTransport() async throws {
         let stub = StubTransport { _ in Response(status: 200) }
         let agent = Agent(transport: stub)
         var request = Request<Bytes>("http://h/")
@@ -35,27 +35,27 @@ struct StubTransportTests {
         #expect(stub.requests.map(\.request.trust) == [nil, TrustPolicy(acceptsAnything: true)])
     }
 
-    @Test func whatTheRequestSetsWins() async throws {
+    @Test func requestSettingsTakePrecedence() async throws {
         let stub = StubTransport { _ in Response(status: 200) }
         var configuration = Agent.Configuration()
         configuration.limits.total = .seconds(7)
         configuration.redirects = .return
         var request = Request<Bytes>("http://h/")
-        request.limits = Limits()
+        request.limits = Limits(total: .seconds(9))
         request.redirects = .followDowngrades
-        request.protocolChoice = .http1
+        request.httpVersionPolicy = .http1
         request.acceptsCodings = false
         request.addressOverrides = [AddressOverride(toPort: 1)]
         _ = try await Agent(configuration, transport: stub).send(request)
         let sent = try #require(stub.requests.first?.request)
-        #expect(sent.limits == Limits())
+        #expect(sent.limits.equals(Limits(total: .seconds(9))))
         #expect(sent.redirects == .followDowngrades)
-        #expect(sent.protocolChoice == .http1)
+        #expect(sent.httpVersionPolicy == .http1)
         #expect(!sent.acceptsCodings)
         #expect(sent.addressOverrides == [AddressOverride(toPort: 1)])
     }
 
-    @Test func whatATransportThrowsPassesUnchanged() async throws {
+    @Test func errorThrownByATransportIsUnchanged() async throws {
         let response = Response(status: 503)
         let stub = StubTransport(responding: { _ throws(NetError) in
             throw NetError(.reset, "stub", nativeCode: 5, offset: 6, response: response, underlying: Cause())
@@ -70,7 +70,7 @@ struct StubTransportTests {
         #expect(error.underlying is Cause)
     }
 
-    @Test func aStubsBytesAreDecodedAndItsStatusJudged() async throws {
+    @Test func stubResponseIsDecodedAndItsStatusChecked() async throws {
         let stub = StubTransport { request in
             request.url.hasSuffix("/ok")
                 ? Response(status: 200, headers: ["Content-Type": "text/plain; charset=gb18030"], bytes: [0xD6, 0xD0])

@@ -27,7 +27,7 @@ struct PinningTests {
         try TrustPolicy(roots: .pem(server.authority)).pinning("127.0.0.1", pins)
     }
 
-    @Test func aPinOnTheAgentIsNarrowedByOneOnTheRequest() async throws {
+    @Test func requestPinNarrowsTheAgentPin() async throws {
         let (server, pins) = try await pinnable()
         let right = try policy(server, [pins[0], Self.wrong])
         let agent = Agent(configured: { $0.trust = right })
@@ -41,7 +41,7 @@ struct PinningTests {
         #expect(server.requestCount == 2)
     }
 
-    @Test func aPolicyThatChangesHoldsFromTheNextRequestOn() async throws {
+    @Test func changedPolicyAppliesToTheNextRequest() async throws {
         let (server, pins) = try await pinnable()
         let agent = Agent(trusting: server)
         let request = Request<Bytes>(server.url("/"))
@@ -58,17 +58,17 @@ struct PinningTests {
         #expect(await ending(of: request, from: agent) == .answered)
     }
 
-    @Test func anErrorListsEveryPinThatWasSeenAndAskedFor() async throws {
+    @Test func errorListsPresentedAndExpectedPins() async throws {
         let (server, pins) = try await pinnable()
         #expect(pins.count == 2)
         var request = Request<String>(server.url("/"))
         request.trust = try policy(server, [Self.wrong])
         let error = try #require(await #expect(throws: NetError.self) { try await Agent().send(request) })
-        let verdict = try #require(error.trust)
-        #expect(verdict.refusal == .pinMismatch)
-        #expect(verdict.isVerified)
-        #expect(verdict.chainPins == pins)
-        #expect(verdict.policyPins == [Self.wrong])
+        let trustResult = try #require(error.trust)
+        #expect(trustResult.refusal == .pinMismatch)
+        #expect(trustResult.isVerified)
+        #expect(trustResult.chainPins == pins)
+        #expect(trustResult.policyPins == [Self.wrong])
         for pin in pins + [Self.wrong] {
             #expect(error.message.contains(pin))
         }
@@ -90,20 +90,20 @@ struct PinningTests {
         #expect(await ending(of: request, from: Agent()) == .failed(.badPin))
     }
 
-    @Test func noPinsAndNoHostAreErrorsToo() {
+    @Test func emptyPinsAndEmptyHostAreErrors() {
         #expect(throws: NetError.self) { try TrustPolicy.pinned("a.example", []) }
         #expect(throws: NetError.self) { try TrustPolicy.pinned("", [Self.wrong]) }
         #expect(throws: NetError.self) { try TrustPolicy.pinned("*", [Self.wrong]) }
     }
 
-    @Test func aLonePinIsWarnedOf() throws {
+    @Test func singlePinIsReportedAsAWarning() throws {
         let lone = try TrustPolicy.pinned("a.example", [Self.wrong])
         #expect(try lone.warnings() == ["the rule for a.example has no backup pin"])
         let hex = String(repeating: "01", count: 32)
         #expect(try lone.pinning("A.example", [hex]).warnings().isEmpty)
     }
 
-    @Test func pinnedCertificatesAreTheOnlyAuthorities() async throws {
+    @Test func onlyPinnedCertificatesAreAuthorities() async throws {
         let (server, _) = try await pinnable()
         let folder = try TemporaryFolder()
         #expect(throws: NetError.self) { try TrustPolicy.certificates(in: URL(fileURLWithPath: folder.path)) }
@@ -121,7 +121,7 @@ struct PinningTests {
         #expect(throws: NetError.self) { try TrustPolicy.certificates(in: URL(fileURLWithPath: folder.path)) }
     }
 
-    @Test func plainHTTPIsRefusedToAPinnedHostAndWhereTheAgentSaysSo() async throws {
+    @Test func plainHTTPIsRefusedForAPinnedHostOrByAgentPolicy() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("clear"))
         var request = Request<Bytes>(server.url("/"))
@@ -132,7 +132,7 @@ struct PinningTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test func anObserverMayTightenAndNotLoosen() async throws {
+    @Test func observerCanOnlyTightenTheResult() async throws {
         let (server, pins) = try await pinnable()
         let seen = Lock<[TrustEvent]>([])
         let allows = Lock(false)
@@ -153,12 +153,12 @@ struct PinningTests {
         #expect(await ending(of: request, from: Agent()) == .failed(.pinMismatch))
         let events = seen.withLock { $0 }
         #expect(events.count == 3)
-        #expect(events.map(\.verdict.isAllowed) == [true, true, false])
+        #expect(events.map(\.trustResult.isAllowed) == [true, true, false])
         #expect(events.allSatisfy { $0.host == "127.0.0.1" && $0.port == Int(server.port) })
         #expect(try events[0].chain.flatMap { try Certificate.read($0) }.map(\.pin) == pins)
     }
 
-    @Test func aPolicyMadeForItMayBeOverridden() async throws {
+    @Test func overridablePolicyCanBeLoosened() async throws {
         let (server, _) = try await pinnable()
         var policy = TrustPolicy(roots: .pem(server.authority), allowsOverride: true)
         policy.rules = [PinRule("**", pins: [.hash(Self.wrong)])]
@@ -168,39 +168,39 @@ struct PinningTests {
         #expect(try await Agent().send(request).value == "ok")
     }
 
-    @Test func reportsComeOnceForAPlaceAndARuleMayOnlyReport() async throws {
+    @Test func reportsAreDeduplicatedPerHostAndRulesCanBeReportOnly() async throws {
         let (server, _) = try await pinnable()
-        let told = Lock<[TrustEvent]>([])
+        let reported = Lock<[TrustEvent]>([])
         var policy = try policy(server, [Self.wrong])
         policy.rules[0].reportsOnly = true
-        policy.observer = TrustObserver(report: { event in told.withLock { $0.append(event) } })
+        policy.observer = TrustObserver(report: { event in reported.withLock { $0.append(event) } })
         let agent = Agent(configured: { $0.trust = policy })
         server.script("/", .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
         for _ in 0..<3 {
             #expect(try await agent.send(Request<String>(server.url("/"))).value == "ok")
         }
-        let events = told.withLock { $0 }
+        let events = reported.withLock { $0 }
         #expect(events.count == 1)
-        #expect(events.first?.verdict.finding == .pinMismatch)
-        #expect(events.first?.verdict.notes == .reportOnly)
+        #expect(events.first?.trustResult.finding == .pinMismatch)
+        #expect(events.first?.trustResult.flags == .reportOnly)
     }
 
-    @Test func aChainIsJudgedWithoutANetwork() async throws {
-        let scene = try TrustScene(0)
-        let policy = TrustPolicy(roots: .pem(scene.authorities))
-        let verdict = try policy.evaluate(chain: scene.chain, host: scene.host)
-        #expect(verdict.isAllowed)
-        #expect(verdict.chainPins.count == 3)
-        #expect(try policy.evaluate(chain: scene.chain, host: "other.example").refusal == .tlsName)
+    @Test func chainIsEvaluatedOffline() async throws {
+        let fixture = try TrustFixture(0)
+        let policy = TrustPolicy(roots: .pem(fixture.authorities))
+        let trustResult = try policy.evaluate(chain: fixture.chain, host: fixture.host)
+        #expect(trustResult.isAllowed)
+        #expect(trustResult.chainPins.count == 3)
+        #expect(try policy.evaluate(chain: fixture.chain, host: "other.example").refusal == .tlsName)
         let past = Date(timeIntervalSince1970: 0)
-        #expect(try policy.evaluate(chain: scene.chain, host: scene.host, at: past).refusal == .tlsNotYetValid)
+        #expect(try policy.evaluate(chain: fixture.chain, host: fixture.host, at: past).refusal == .tlsNotYetValid)
         for far in [-Double.infinity, -1e30, 1e30, .infinity, .nan] {
             let date = Date(timeIntervalSince1970: far)
-            #expect(try policy.evaluate(chain: scene.chain, host: scene.host, at: date).refusal != nil)
+            #expect(try policy.evaluate(chain: fixture.chain, host: fixture.host, at: date).refusal != nil)
         }
-        #expect(try policy.evaluate(chain: [], host: scene.host).refusal == .tlsCertificate)
-        #expect(throws: NetError.self) { try policy.evaluate(chain: scene.chain, host: scene.host, port: 0) }
+        #expect(try policy.evaluate(chain: [], host: fixture.host).refusal == .tlsCertificate)
+        #expect(throws: NetError.self) { try policy.evaluate(chain: fixture.chain, host: fixture.host, port: 0) }
         let missing = TrustPolicy(roots: .file("/nonexistent/ca.pem"))
-        #expect(throws: NetError.self) { try missing.evaluate(chain: scene.chain, host: scene.host) }
+        #expect(throws: NetError.self) { try missing.evaluate(chain: fixture.chain, host: fixture.host) }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 /// TLS settings that Foundation on Linux does not offer: trusted authorities, the client's identity, the lowest
 /// version.
 struct TrustPolicyTests {
-    @Test func anAuthorityOfOnesOwnIsBelievedFromAFileOrFromMemory() async throws {
+    @Test func customAuthorityIsTrustedFromAFileOrMemory() async throws {
         let server = try LoopbackServer(.valid)
         server.script("/", .text("believed"))
         let folder = try TemporaryFolder()
@@ -16,7 +16,7 @@ struct TrustPolicyTests {
         #expect(await ending(of: Request<Bytes>(server.url("/")), from: Agent()) == .failed(.tlsUntrusted))
     }
 
-    @Test func theStrictProfileBelievesAServerWhoseChainHasTheRightForm() async throws {
+    @Test func strictProfileAcceptsAConformingChain() async throws {
         let server = try LoopbackServer(.valid)
         server.script("/", .text("believed"))
         var policy = TrustPolicy.strict
@@ -29,14 +29,15 @@ struct TrustPolicyTests {
         #expect(throws: NetError.self) { try policy.warnings() }
     }
 
-    @Test func theStrictProfileRefusesWhatPrivateAuthoritiesLeaveOut() throws {
+    @Test func strictProfileRejectsANonconformingChain() throws {
         let chain = Array(Self.withoutUsage.utf8)
         var policy = TrustPolicy(roots: .pem(chain))
         #expect(try policy.evaluate(chain: chain, host: "private.example").isAllowed)
         policy.isStrict = true
-        let verdict = try policy.evaluate(chain: chain, host: "private.example")
-        #expect(!verdict.isAllowed)
-        #expect(verdict.message.contains("strict profile: certificate 1 of the chain has the wrong extended key usage"))
+        let trustResult = try policy.evaluate(chain: chain, host: "private.example")
+        #expect(!trustResult.isAllowed)
+        #expect(
+            trustResult.message.contains("strict profile: certificate 1 of the chain has the wrong extended key usage"))
     }
 
     /// A self-signed certificate for private.example until 2126, without an extended key usage.
@@ -54,7 +55,7 @@ struct TrustPolicyTests {
         -----END CERTIFICATE-----
         """
 
-    @Test(arguments: [nil, 1, 2, 100, 0, -1]) func aChainIsAsLongAsThePolicyAllows(length: Int?) async throws {
+    @Test(arguments: [nil, 1, 2, 100, 0, -1]) func chainLengthLimitIsEnforced(length: Int?) async throws {
         let server = try LoopbackServer(.valid)
         server.script("/", .text("believed"))
         var policy = TrustPolicy(roots: .pem(server.authority))
@@ -68,7 +69,7 @@ struct TrustPolicyTests {
         }
     }
 
-    @Test func aClientCertificateIsShownToAServerThatAsks() async throws {
+    @Test func clientCertificateIsSentOnRequest() async throws {
         let server = try LoopbackServer(.valid, requiresClientCertificate: true)
         server.script("/", .text("known"))
         let folder = try TemporaryFolder()
@@ -88,7 +89,7 @@ struct TrustPolicyTests {
         #expect(server.clientCertificateCount == 3)
     }
 
-    @Test func withoutAClientCertificateAServerThatAsksIsNotReached() async throws {
+    @Test func serverThatRequiresAClientCertificateRejectsARequestWithoutOne() async throws {
         let server = try LoopbackServer(.valid, requiresClientCertificate: true)
         server.script("/", .text("known"))
         let error = await #expect(throws: NetError.self) {
@@ -99,7 +100,7 @@ struct TrustPolicyTests {
         #expect(server.clientCertificateCount == 0)
     }
 
-    @Test func aClientCertificateIsNotShownToAnotherOrigin() async throws {
+    @Test func clientCertificateIsNotSentToAnotherOrigin() async throws {
         let other = try LoopbackServer(.valid, host: "127.0.0.2", requiresClientCertificate: true)
         other.script("/", .text("known"))
         let server = try LoopbackServer(.valid, requiresClientCertificate: true)
@@ -116,7 +117,7 @@ struct TrustPolicyTests {
         #expect(other.requestCount == 0)
     }
 
-    @Test func anIdentityThatCannotBeUsedIsToldAsSuch() async throws {
+    @Test func unusableIdentityIsReported() async throws {
         let server = try LoopbackServer(.valid, requiresClientCertificate: true)
         let folder = try TemporaryFolder()
         try server.writeClientIdentity(to: folder.path)
@@ -134,7 +135,7 @@ struct TrustPolicyTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test func aPassPhraseIsAskedForWhereItIsNeeded() async throws {
+    @Test func missingPassphraseIsReported() async throws {
         let server = try LoopbackServer(.valid, requiresClientCertificate: true)
         server.script("/", .text("known"))
         let folder = try TemporaryFolder()
@@ -152,12 +153,12 @@ struct TrustPolicyTests {
         #expect(server.requestCount == 1)
     }
 
-    @Test func filesWhoseNamesOnlyLookAlikeStayApart() async throws {
+    @Test func canonicallyEquivalentFileNamesAreDistinct() async throws {
         let server = try LoopbackServer(.valid)
         server.script("/", .text("believed"))
         let folder = try TemporaryFolder()
         // The same letter in two spellings: one path to Swift, two to the operating system.
-        try folder.write(try MadeFamily().authority, to: "\u{e9}.pem")
+        try folder.write(try GeneratedCertificates().authority, to: "\u{e9}.pem")
         try folder.write(server.authority, to: "e\u{301}.pem")
         let agent = Agent()
         var request = Request<String>(server.url("/"))
@@ -169,7 +170,7 @@ struct TrustPolicyTests {
         await #expect(throws: NetError.self) { try await agent.send(request) }
     }
 
-    @Test func theLowestVersionIsKept() async throws {
+    @Test func minimumTLSVersionIsEnforced() async throws {
         let server = try LoopbackServer(.valid, isTLS1_2Only: true)
         server.script("/", .text("1.2"))
         var request = Request<String>(server.url("/"))
@@ -180,7 +181,7 @@ struct TrustPolicyTests {
         #expect(server.requestCount == 1)
     }
 
-    @Test func tls1_1IsNeverSpoken() async throws {
+    @Test func tls1_1IsNeverNegotiated() async throws {
         let server = try LoopbackServer(.tls1_1)
         server.script("/", .text("1.1"))
         for acceptsAnything in [false, true] {

@@ -16,7 +16,7 @@ struct UploadFolderTests {
         folder = try TemporaryFolder()
     }
 
-    @Test func aFolderHasOneQueueAtATime() throws {
+    @Test func directoryHasOneQueue() throws {
         var first: UploadQueue? = try UploadQueue(folder: folder.path)
         let error = #expect(throws: NetError.self) { try UploadQueue(folder: folder.path) }
         #expect(error?.code == .file && error?.nativeCode == Int(EWOULDBLOCK))
@@ -36,7 +36,7 @@ struct UploadFolderTests {
         }
     }
 
-    @Test func aFolderIsLetGoOfAlthoughAChildHasItToo() throws {
+    @Test func folderIsReleasedAlthoughAChildProcessInheritedIt() throws {
         var first: UploadQueue? = try UploadQueue(folder: folder.path)
         // Between fork() and exec() a child process has all descriptors.
         let inherited = descriptors(of: folder.path).map { dup($0) }
@@ -46,24 +46,24 @@ struct UploadFolderTests {
         _ = try UploadQueue(folder: folder.path)
     }
 
-    @Test func aClosureBehindTheParenthesesHearsWhatBecameOfEach() async throws {
+    @Test func trailingClosureReceivesEachOutcome() async throws {
         let stub = StubTransport()
-        stub.answer("*", with: .status(503), .status(201))
+        stub.register("*", with: .status(503), .status(201))
         let (told, prepared, time) = (Collected<String>(), Collected<String>(), StubTime())
         let queue = try UploadQueue(folder: folder.path, time: time.source) { outcome in told.append("\(outcome)") }
         try await queue.add(Request<Void>("http://a.example/1", method: .put, body: .text("x")))
         await Agent(transport: stub).upload(queue, untilEmpty: true)
         #expect(told.values.count == 1 && told.values.first?.hasPrefix("answered") == true)
-        let elsewhere = try TemporaryFolder()
+        let otherFolder = try TemporaryFolder()
         let other = try UploadQueue(
-            folder: elsewhere.path, time: time.source, prepare: { prepared.append($0.url) },
+            folder: otherFolder.path, time: time.source, prepare: { prepared.append($0.url) },
             onOutcome: { outcome in told.append("\(outcome)") })
         try await other.add(Request<Void>("http://a.example/2", method: .put, body: .text("x")))
         await Agent(transport: stub).upload(other, untilEmpty: true)
         #expect(told.values.count == 2 && prepared.values == ["http://a.example/2"])
     }
 
-    @Test func aFolderThatCannotBeUsedIsTold() throws {
+    @Test func unusableFolderIsReported() throws {
         for path in ["", "/dev/null/x", "/proc/self/x"] {
             #expect(throws: NetError.self) { try UploadQueue(folder: path) }
         }

@@ -25,12 +25,12 @@ struct UploadKillTests {
                     keeping: number % 2 == 0 ? .copy : .path)
             }
         }
-        let agent = Agent(configured: { $0.interceptors = [Killing(point: point, number: number)] })
+        let agent = Agent(configured: { $0.interceptors = [CancellingInterceptor(point: point, number: number)] })
         await agent.upload(queue, untilEmpty: true)
     }
 
     @Test(arguments: [("before", 1), ("before", 4), ("answered", 1), ("answered", 5), ("told", 0)])
-    func everyFileArrivesWithTheKeyThatItHadAtFirst(point: String, number: Int) async throws {
+    func everyFileArrivesWithItsOriginalKey(point: String, number: Int) async throws {
         let server = try LoopbackServer()
         server.script("*", Reply(status: 201))
         let (folder, files) = (try TemporaryFolder(), try TemporaryFolder())
@@ -47,9 +47,9 @@ struct UploadKillTests {
             [queuePath = queuePath as String, filePath = filePath as String, url = url as String] in
             try await Self.live(in: queuePath, files: filePath, server: url, point: "answered", number: 1)
         }
-        let rest = try UploadQueue(folder: folder.path)
-        #expect(!rest.uploads.isEmpty)
-        await Agent().upload(rest, untilEmpty: true)
+        let lastQueue = try UploadQueue(folder: folder.path)
+        #expect(!lastQueue.uploads.isEmpty)
+        await Agent().upload(lastQueue, untilEmpty: true)
         #expect(folder.names == [])
         var keys: [String: Set<String>] = [:]
         for index in 0..<server.requestCount {
@@ -64,7 +64,7 @@ struct UploadKillTests {
         #expect(Set(keys.values.flatMap { $0 }).count == Self.count)
     }
 
-    @Test func anotherProcessIsRefusedWhileOneHasTheFolder() async throws {
+    @Test func folderIsLockedAgainstAnotherProcess() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path
         let queue = try UploadQueue(folder: path)

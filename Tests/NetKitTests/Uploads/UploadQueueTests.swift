@@ -15,14 +15,14 @@ struct UploadQueueTests {
     private let time = StubTime()
     private let folder: TemporaryFolder
     private let files: TemporaryFolder
-    private let told = Collected<String>()
+    private let outcomes = Collected<String>()
     private let agent: Agent
 
     init() throws {
         folder = try TemporaryFolder()
         files = try TemporaryFolder()
         agent = Agent(.init(baseURL: "http://stub/v1"), transport: stub)
-        stub.answer("*", with: .status(201))
+        stub.register("*", with: .status(201))
     }
 
     private func queue(
@@ -32,11 +32,11 @@ struct UploadQueueTests {
         try UploadQueue(
             folder: folder.path, maxConcurrent: maxConcurrent, lifetime: lifetime, maxBodyBytes: maxBodyBytes,
             time: time.source, prepare: prepare
-        ) { [told] outcome in
+        ) { [outcomes] outcome in
             switch outcome {
-            case .answered(let upload, let response): told.append("\(upload.id) answered \(response.status)")
-            case .failed(let upload, let error): told.append("\(upload.id) failed \(error.code)")
-            case .expired(let upload): told.append("\(upload.id) expired")
+            case .answered(let upload, let response): outcomes.append("\(upload.id) answered \(response.status)")
+            case .failed(let upload, let error): outcomes.append("\(upload.id) failed \(error.code)")
+            case .expired(let upload): outcomes.append("\(upload.id) expired")
             }
         }
     }
@@ -49,7 +49,7 @@ struct UploadQueueTests {
 
     private func body(_ index: Int) -> String { String(decoding: Array(stub.requests[index].body), as: UTF8.self) }
 
-    @Test func filesAreSentInOrderWithAKeyOfTheirOwn() async throws {
+    @Test func filesAreSentInOrderWithTheirOwnKey() async throws {
         let queue = try queue()
         for number in 1...3 {
             try await queue.add(try upload(number))
@@ -61,11 +61,11 @@ struct UploadQueueTests {
         let keys = stub.requests.compactMap { $0.headers["Idempotency-Key"] }
         #expect(Set(keys).count == 3 && keys.allSatisfy { $0.count == 32 })
         #expect(stub.requests[0].headers["Content-Type"] == "text/x")
-        #expect(told.values == ["1 answered 201", "2 answered 201", "3 answered 201"])
+        #expect(outcomes.values == ["1 answered 201", "2 answered 201", "3 answered 201"])
         #expect(folder.names == [] && queue.uploads.isEmpty)
     }
 
-    @Test func aKeyOfTheCallersIsKept() async throws {
+    @Test func keyOfTheCallerIsUsed() async throws {
         let queue = try queue()
         var request = try upload(1)
         request.headers["idempotency-key"] = "mine"
@@ -74,7 +74,7 @@ struct UploadQueueTests {
         #expect(stub.requests[0].headers.values(named: "Idempotency-Key") == ["mine"])
     }
 
-    @Test func aRestartKeepsThemTheirOrderAndTheirKeys() async throws {
+    @Test func restartPreservesUploadsTheirOrderAndTheirKeys() async throws {
         var keys: [String] = []
         do {
             let queue = try queue()
@@ -95,7 +95,7 @@ struct UploadQueueTests {
         #expect(stub.requests.compactMap { $0.headers["Idempotency-Key"] } == keys && Set(keys).count == 12)
     }
 
-    @Test func whatIsNoDescriptionIsLeftAloneAndTakesNobodysPlace() async throws {
+    @Test func unknownFilesAreIgnoredAndReplaceNoUpload() async throws {
         try await (try queue()).add(try upload(1))
         let record = String(decoding: folder.contents(of: "000000000001.json") ?? [], as: UTF8.self)
         let huge = "\(Int.max)"
@@ -111,59 +111,59 @@ struct UploadQueueTests {
         #expect(queue.uploads.map(\.id) == [1])
         #expect(try await queue.add(try upload(2)).id == 5)
         await agent.upload(queue, untilEmpty: true)
-        #expect(told.values == ["1 answered 201", "5 answered 201"])
+        #expect(outcomes.values == ["1 answered 201", "5 answered 201"])
         #expect(Set(folder.names) == Set(strange.map(\.0)))
         for (name, text) in strange {
             #expect(folder.contents(of: name) == Array(text.utf8))
         }
     }
 
-    @Test func aPassingFailureIsTriedAgainWithTheSameKey() async throws {
+    @Test func temporaryFailureIsRetriedWithTheSameKey() async throws {
         let queue = try queue()
-        stub.answer("/v1/up/1", with: .failure(.reset), .status(503), .status(429), .status(200))
+        stub.register("/v1/up/1", with: .failure(.reset), .status(503), .status(429), .status(200))
         try await queue.add(try upload(1))
         await agent.upload(queue, untilEmpty: true)
         #expect(stub.requests.count == 4)
         #expect(Set(stub.requests.map { $0.headers["Idempotency-Key"] }).count == 1)
         #expect((0..<4).map(body) == Array(repeating: "content 1", count: 4))
         #expect(time.waits == [.seconds(1), .seconds(2), .seconds(4)])
-        #expect(told.values == ["1 answered 200"])
+        #expect(outcomes.values == ["1 answered 200"])
     }
 
-    @Test func oneThatRestsHoldsNobodyUp() async throws {
+    @Test func waitingUploadDoesNotBlockOthers() async throws {
         let queue = try queue()
-        stub.answer("/v1/up/1", with: .status(503), .status(200))
+        stub.register("/v1/up/1", with: .status(503), .status(200))
         for number in 1...3 {
             try await queue.add(try upload(number))
         }
         await agent.upload(queue, untilEmpty: true)
         #expect(stub.requests.map(\.path) == ["/v1/up/1", "/v1/up/2", "/v1/up/3", "/v1/up/1"])
-        #expect(told.values == ["2 answered 201", "3 answered 201", "1 answered 200"])
+        #expect(outcomes.values == ["2 answered 201", "3 answered 201", "1 answered 200"])
     }
 
-    @Test func aFailureForGoodEndsOne() async throws {
+    @Test func permanentFailureEndsTheUpload() async throws {
         let queue = try queue()
-        stub.answer("/v1/up/1", with: .failure(.tlsUntrusted))
-        stub.answer("/v1/up/2", with: .status(400))
+        stub.register("/v1/up/1", with: .failure(.tlsUntrusted))
+        stub.register("/v1/up/2", with: .status(400))
         for number in 1...3 {
             try await queue.add(try upload(number))
         }
         unsafe unlink(files.file("3"))
         await agent.upload(queue, untilEmpty: true)
-        #expect(told.values == ["1 failed tlsUntrusted", "2 answered 400", "3 failed file"])
+        #expect(outcomes.values == ["1 failed tlsUntrusted", "2 failed unacceptableStatus", "3 failed file"])
         #expect(folder.names == [])
     }
 
-    @Test func aLifetimeEnds() async throws {
+    @Test func uploadExpiresAfterItsLifetime() async throws {
         let queue = try queue(lifetime: .seconds(10))
         try await queue.add(try upload(1))
         time.advance(by: .seconds(10))
         try await queue.add(try upload(2))
         await agent.upload(queue, untilEmpty: true)
-        #expect(told.values == ["1 expired", "2 answered 201"])
+        #expect(outcomes.values == ["1 expired", "2 answered 201"])
     }
 
-    @Test func aCopyIsSentWhateverBecomesOfTheFile() async throws {
+    @Test func copyIsSentAfterTheFileChanges() async throws {
         do {
             let queue = try queue()
             try await queue.add(try upload(1, "as it was"), keeping: .copy)
@@ -175,7 +175,7 @@ struct UploadQueueTests {
         #expect(body(0) == "as it was 1" && folder.names == [])
     }
 
-    @Test func formsAndParametersAreWrittenDownAsTheyAreSent() async throws {
+    @Test func formsAndParametersArePersistedAsTheyAreSent() async throws {
         let queue = try queue()
         var form = MultipartBody()
         try files.write(Array("the file".utf8), to: "f")
@@ -197,7 +197,7 @@ struct UploadQueueTests {
         #expect(folder.names == [])
     }
 
-    @Test func noSecretIsWrittenDown() async throws {
+    @Test func noSecretIsPersisted() async throws {
         let queue = try queue(prepare: { request throws(NetError) in
             request.headers["Authorization"] = "Bearer fresh"
         })
@@ -221,12 +221,12 @@ struct UploadQueueTests {
         #expect(stub.requests[0].headers["Authorization"] == "Bearer fresh")
     }
 
-    @Test func whatCannotBeKeptIsToldAndNotKept() async throws {
+    @Test func uploadThatCannotBePersistedIsReportedAndNotQueued() async throws {
         let queue = try queue()
         let missing = Request<Void>("x", method: .post, body: .file(files.file("missing")))
         let error = await #expect(throws: NetError.self) { try await queue.add(missing, keeping: .copy) }
         #expect(error?.code == .file)
-        let broken = Pieces<[UInt8]> { _ in throw Shelf.Full() }
+        let broken = Pieces<[UInt8]> { _ in throw BufferingOutput.Full() }
         let source = await #expect(throws: NetError.self) {
             try await queue.add(Request<Void>("x", method: .post, body: .once(broken)))
         }
@@ -234,19 +234,19 @@ struct UploadQueueTests {
         #expect(queue.uploads.isEmpty && folder.names == [])
     }
 
-    @Test func oneIsGivenUp() async throws {
+    @Test func uploadCanBeCancelled() async throws {
         let queue = try queue()
         let first = try await queue.add(try upload(1), keeping: .copy)
         try await queue.add(try upload(2))
         #expect(queue.remove(first.id) && !queue.remove(first.id))
         #expect(folder.names == ["000000000002.json"])
         await agent.upload(queue, untilEmpty: true)
-        #expect(told.values == ["2 answered 201"])
+        #expect(outcomes.values == ["2 answered 201"])
     }
 
-    @Test func noMoreAreUnderWayThanMayBe() async throws {
+    @Test func uploadsInFlightDoNotExceedTheLimit() async throws {
         let gate = StubGate()
-        stub.answer("*", with: StubReply.status(200).held(by: gate))
+        stub.register("*", with: StubReply.status(200).held(by: gate))
         let queue = try queue(maxConcurrent: 3)
         for number in 1...8 {
             try await queue.add(try upload(number))
@@ -258,12 +258,12 @@ struct UploadQueueTests {
         await agent.upload(queue)
         gate.open()
         await task.value
-        #expect(stub.requests.count == 8 && told.values.count == 8)
+        #expect(stub.requests.count == 8 && outcomes.values.count == 8)
     }
 
-    @Test func whatIsAddedMeanwhileIsSentAndACancelKeepsTheRest() async throws {
+    @Test func uploadsAddedDuringASendAreSentAndCancellingKeepsTheOthers() async throws {
         let gate = StubGate()
-        stub.answer("/v1/up/2", with: StubReply.status(200).held(by: gate))
+        stub.register("/v1/up/2", with: StubReply.status(200).held(by: gate))
         let queue = try queue()
         let task = Task { [agent] in await agent.upload(queue) }
         try await queue.add(try upload(1))
@@ -272,11 +272,11 @@ struct UploadQueueTests {
         try await gate.waitForArrivals(1)
         task.cancel()
         await task.value
-        #expect(told.values == ["1 answered 201"])
+        #expect(outcomes.values == ["1 answered 201"])
         #expect(queue.uploads.map(\.id) == [2, 3])
         gate.open()
         await agent.upload(queue, untilEmpty: true)
-        #expect(told.values == ["1 answered 201", "2 answered 200", "3 answered 201"])
+        #expect(outcomes.values == ["1 answered 201", "2 answered 200", "3 answered 201"])
         #expect(Set(stub.requests.filter { $0.path == "/v1/up/2" }.map { $0.headers["Idempotency-Key"] }).count == 1)
     }
 
@@ -286,39 +286,41 @@ struct UploadQueueTests {
         return Agent(configuration, transport: transport)
     }
 
-    @Test func anOfflineQueueOfTheAgentTakesNoUploadAway() async throws {
-        stub.answer("*", with: .failure(.unreachable), .status(201))
+    @Test func offlineQueueOfTheAgentTakesNoUpload() async throws {
+        stub.register("*", with: .failure(.unreachable), .status(201))
         let offline = try OfflineQueue(
             folder: files.path, reachability: Reachability(StubPath(.notReachable)), time: time.source)
         let queue = try queue(maxBodyBytes: 0)
         try await queue.add(try upload(1), keeping: .copy)
         await agent(stub, offline).upload(queue, untilEmpty: true)
-        #expect(told.values == ["1 answered 201"] && offline.requests.isEmpty)
+        #expect(outcomes.values == ["1 answered 201"] && offline.requests.isEmpty)
         #expect(body(1) == "content 1")
     }
 
-    @Test func anUploadThatRepeatsOneUnderWayIsSentAfterIt() async throws {
+    @Test func duplicateOfAnUploadInFlightIsSentAfterIt() async throws {
         let gate = StubGate()
-        stub.answer("*", with: .status(201).held(by: gate))
+        stub.register("*", with: .status(201).held(by: gate))
         let queue = try queue(maxConcurrent: 2)
         for text in ["one", "other"] {
             try await queue.add(Request<Void>("photos", method: .post, body: .text(text)))
         }
-        let sending = Task { [agent = agent(stub, Repeats(.ignore))] in await agent.upload(queue, untilEmpty: true) }
+        let sending = Task { [agent = agent(stub, RequestDeduplication(.ignore))] in
+            await agent.upload(queue, untilEmpty: true)
+        }
         try await gate.waitForArrivals(1)
         while time.waits.isEmpty {
             await Task.yield()
         }
         gate.open()
         await sending.value
-        #expect(told.values.sorted() == ["1 answered 201", "2 answered 201"])
+        #expect(outcomes.values.sorted() == ["1 answered 201", "2 answered 201"])
         #expect(stub.requests.count == 2)
     }
 
     @Test(arguments: [
         (NetError(.unreachable, "no way"), "answered 201"), (NetError(.badJSON, "no token"), "failed authentication"),
     ])
-    func aRefreshThatFailsForAReasonThatPassesLosesNoUpload(failure: NetError, outcome: String) async throws {
+    func temporaryRefreshFailureLosesNoUpload(failure: NetError, outcome: String) async throws {
         let stub = StubTransport { $0.headers["X-Token"] == "new" ? .status(201) : .status(401) }
         let tries = Counter()
         let refresh = CredentialRefresh("old") {
@@ -333,6 +335,6 @@ struct UploadQueueTests {
         let queue = try queue()
         try await queue.add(try upload(1))
         await agent(stub, refresh).upload(queue, untilEmpty: true)
-        #expect(told.values == ["1 \(outcome)"])
+        #expect(outcomes.values == ["1 \(outcome)"])
     }
 }

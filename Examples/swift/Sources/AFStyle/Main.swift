@@ -1,5 +1,6 @@
 // AFNetworking's idiom: a manager with a base URL, and calls like GET, POST, upload and download on it.
 import NetKit
+import NetKitCompat
 import NetKitTesting
 
 struct Person: Codable, Sendable {
@@ -10,11 +11,11 @@ struct Person: Codable, Sendable {
 struct Main {
     static func main() async throws {
         let stub = StubTransport()
-        stub.answer("/get", with: .json(#"{"name": "bang"}"#))
-        stub.answer("/post", with: .json(#"{"name": "posted"}"#))
-        stub.answer("/upload", with: .status(204))
-        stub.answer("/file", with: .text("a file's content"))
-        stub.answer("/missing", with: .json(#"{"reason": "nobody"}"#, status: 404))
+        stub.register("/get", with: .json(#"{"name": "bang"}"#))
+        stub.register("/post", with: .json(#"{"name": "posted"}"#))
+        stub.register("/upload", with: .status(204))
+        stub.register("/file", with: .text("a file's content"))
+        stub.register("/missing", with: .json(#"{"reason": "nobody"}"#, status: 404))
 
         // The manager.
         let agent = Agent(
@@ -43,7 +44,9 @@ struct Main {
         print("upload:", stub.requests[3].body.count, "bytes")
 
         // Download to a file.
-        let saved = try await agent.save(Request<Bytes>("file"), to: "/tmp/netkit-af-style").value
+        let saved = try await agent.download(
+            Request<Bytes>("file"), to: "/tmp/netkit-af-style", options: .init(isResumable: false)
+        ).value
         print("download:", saved.byteCount, "bytes")
 
         // The error contains the body of an unsuccessful status.
@@ -54,10 +57,10 @@ struct Main {
             print("GET /missing:", error.nativeCode, error.jsonBody?["reason"]?.string ?? "")
         }
 
-        let wanted = ["q=a%20b&tags%5B%5D=x&tags%5B%5D=y", "", "", "", "", ""]
-        let asked = stub.requests.map { $0.query ?? "" }
-        guard asked == wanted, stub.requests.allSatisfy({ $0.headers["X-Common"] == "1" }) else {
-            throw NetError(.internal, "asked for \(asked)")
+        let expected = ["q=a%20b&tags%5B%5D=x&tags%5B%5D=y", "", "", "", "", ""]
+        let queries = stub.requests.map { $0.query ?? "" }
+        guard queries == expected, stub.requests.allSatisfy({ $0.headers["X-Common"] == "1" }) else {
+            throw NetError(.internal, "unexpected queries: \(queries)")
         }
     }
 }

@@ -1,6 +1,7 @@
 // CTNetworking's idiom: services with environments and signatures, hooks around each call, and tokens that are
 // refreshed when a body reports that they have expired.
 import NetKit
+import NetKitCompat
 import NetKitTesting
 
 struct Order: Decodable, Sendable {
@@ -22,10 +23,10 @@ struct Main {
     static func main() async throws {
         let stub = StubTransport()
         // The first response reports with status 200 that the token has expired.
-        stub.answer(
+        stub.register(
             "http://dev.example/v1/orders/last", with: .json(#"{"id": "expired_access_token"}"#),
             .json(#"{"number": 7}"#))
-        stub.answer("http://example/v1/orders/last", with: .json(#"{"number": 8}"#))
+        stub.register("http://example/v1/orders/last", with: .json(#"{"number": 8}"#))
 
         var configuration = Service.Configuration(
             baseURLs: [.develop: "http://dev.example", .release: "http://example"])

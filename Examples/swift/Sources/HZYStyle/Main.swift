@@ -1,6 +1,7 @@
 // HZYNetwork's idiom: a request with a parameter source, reformers and validators, and a configurator for what a group
 // of requests shares.
 import NetKit
+import NetKitCompat
 import NetKitTesting
 
 /// The parameter source, an object that another object owns.
@@ -20,7 +21,7 @@ struct TooShort: Error {}
 struct Main {
     static func main() async throws {
         let stub = StubTransport()
-        stub.answer("/search", with: .json(#"{"data": ["Oslo", "Os"], "code": 0}"#))
+        stub.register("/search", with: .json(#"{"data": ["Oslo", "Os"], "code": 0}"#))
 
         // The configurator.
         var configuration = Service.Configuration(baseURLs: [.release: "http://search.example"])
@@ -38,9 +39,9 @@ struct Main {
 
         var request = Request<[String]>("search")
         request.service = search
-        request.repeatPolicy = .cancelPrevious
+        request.duplicates = .cancelPrevious
         request.interceptors = [
-            Repeats(),
+            RequestDeduplication(),
             ReformParameters { parameters, _ in
                 var parameters = parameters
                 parameters?["lang"] = "no"
@@ -74,7 +75,7 @@ struct Main {
 
         let urls = stub.requests.map(\.url)
         guard urls == ["http://search.example/search?lang=no&q=os&session=s1"] else {
-            throw NetError(.internal, "asked for \(urls)")
+            throw NetError(.internal, "unexpected requests: \(urls)")
         }
         withExtendedLifetime((form, short)) {}
     }

@@ -1,5 +1,6 @@
-// YTKNetwork's idiom: a type per request, one place for base URL, CDN and common arguments, blocks for the outcome.
+// YTKNetwork's idiom: a type per request, one configuration of base URL, CDN and common arguments, blocks for the result.
 import NetKit
+import NetKitCompat
 import NetKitTesting
 
 struct City: Codable, Sendable {
@@ -39,9 +40,9 @@ struct Picture: Endpoint {
 struct Main {
     static func main() async throws {
         let stub = StubTransport()
-        stub.answer("http://api.example/v2/cities/hot", with: .json(#"[{"name": "Oslo"}, {"name": "Bergen"}]"#))
-        stub.answer("http://api.example/v2/cities", method: .post, with: .status(201))
-        stub.answer("http://cdn.example/oslo.png", with: .bytes([0x89, 0x50, 0x4E, 0x47], contentType: "image/png"))
+        stub.register("http://api.example/v2/cities/hot", with: .json(#"[{"name": "Oslo"}, {"name": "Bergen"}]"#))
+        stub.register("http://api.example/v2/cities", method: .post, with: .status(201))
+        stub.register("http://cdn.example/oslo.png", with: .bytes([0x89, 0x50, 0x4E, 0x47], contentType: "image/png"))
 
         var configuration = Agent.Configuration(baseURL: "http://api.example/v2")
         configuration.cdnURL = "http://cdn.example"
@@ -59,10 +60,10 @@ struct Main {
         print("picture:", try await agent.send(Picture()).value.count, "bytes from", stub.requests[2].url)
 
         let urls = stub.requests.map(\.url)
-        let wanted = [
+        let expected = [
             "http://api.example/v2/cities/hot?platform=linux&count=3", "http://api.example/v2/cities?platform=linux",
             "http://cdn.example/oslo.png?platform=linux",
         ]
-        guard urls == wanted else { throw NetError(.internal, "asked for \(urls)") }
+        guard urls == expected else { throw NetError(.internal, "unexpected requests: \(urls)") }
     }
 }

@@ -1,4 +1,5 @@
-/// Certificates of servers and clients, created on demand: none is checked in, none expires.
+/// Certificates for servers and clients. They are created on demand, because certificates in the repository would
+/// expire.
 #ifndef NETTESTING_IDENTITY_H
 #define NETTESTING_IDENTITY_H
 
@@ -32,33 +33,36 @@ typedef NCT_ENUM(nct_identity){
     NCT_TLS_RESET = 8,
     /// Replies to the ClientHello with the fatal alert handshake_failure, then FIN.
     NCT_TLS_ALERT = 9,
-    /// Does not reply to the ClientHello. This is a stall like NCT_STALL. After a release the connection ends with FIN.
+    /// Does not reply to the ClientHello. The connection stalls as with NCT_STALL. After nct_server_release_stalled()
+    /// it ends with FIN.
     NCT_TLS_STALLED = 10,
     /// Like VALID, but it supports only TLS 1.1.
     NCT_TLS_1_1 = 11,
 } nct_identity;
 
-/// Whether a TLS server requests a client certificate. It trusts its own authority.
+/// Whether a TLS server requests a client certificate. The server trusts client certificates that its own authority has
+/// signed.
 typedef NCT_ENUM(nct_client_check){
-    /// It requests none.
+    /// The server requests no certificate.
     NCT_CLIENT_ANONYMOUS = 0,
-    /// It requests one, and accepts a client without one.
+    /// The server requests a certificate, but accepts a client that presents none.
     NCT_CLIENT_ASKED = 1,
-    /// It requests one, and fails the handshake without a trusted one.
+    /// The server requests a certificate. The handshake fails if the client presents no trusted certificate.
     NCT_CLIENT_REQUIRED = 2,
 } nct_client_check;
 
 /// A TLS server's policy for session tickets.
 typedef NCT_ENUM(nct_tickets){
-    /// It issues tickets; with TLS 1.3, a new one at each resumption.
+    /// The server issues tickets. With TLS 1.3 it issues a new one at each resumption.
     NCT_TICKETS_RENEWED = 0,
-    /// It issues none, and resumes no session.
+    /// The server issues no tickets and resumes no session.
     NCT_TICKETS_NONE = 1,
-    /// It issues tickets only in full handshakes. A resumed session keeps its ticket.
+    /// The server issues tickets only in full handshakes. A client can resume several times with the same ticket.
     NCT_TICKETS_KEPT = 2,
 } nct_tickets;
 
-/// Creates a certificate for another server: writes ca.pem, cert.pem and key.pem (mode 0600) into `directory`.
+/// Creates a certificate for a server that is not an `nct_server`. Writes ca.pem, cert.pem and key.pem (mode 0600) into
+/// `directory`.
 ///
 /// Returns 0 or an errno. Thread-safe.
 int nct_identity_write(nct_identity identity, const char *directory);

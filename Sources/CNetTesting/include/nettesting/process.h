@@ -1,4 +1,4 @@
-/// Runs another project's server as a child process, on a reserved port. It ends with the test in every case.
+/// Runs another project's server as a child process, on a reserved port. The server also ends if the test crashes.
 ///
 ///     uint16_t port;
 ///     int held = nct_port_reserve(&port);
@@ -22,43 +22,45 @@ typedef struct nct_process nct_process;
 
 /// How to start a server.
 typedef struct nct_process_options {
-    /// The program, found like nct_program_find() does, and its arguments; ended by NULL.
+    /// The program and its arguments, followed by NULL. The program is searched like in nct_program_find().
     const char *NCT_NULLABLE const *NCT_NONNULL arguments;
-    /// If not NULL, "NAME=value", added to the environment.
+    /// A variable "NAME=value" to add to the environment; NULL for none.
     const char *NCT_NULLABLE variable;
-    /// The port of 127.0.0.1 that accepts connections when the program is ready.
+    /// The port of 127.0.0.1 on which the program listens. When it accepts a connection, the program is ready.
     uint16_t port;
-    /// Descriptors that it inherits as 3, 4, …. It inherits no others.
+    /// Descriptors that the program inherits as 3, 4, …. It inherits no others.
     const int *NCT_NULLABLE descriptors;
     /// Number of descriptors, at most 4.
     size_t descriptor_count;
-    /// File for its output; NULL discards it.
+    /// Path of the file for the program's output; NULL discards the output.
     const char *NCT_NULLABLE log_path;
 } nct_process_options;
 
 /// Finds a program in PATH and the directories of system servers. A name with a slash is used as it is.
 ///
-/// Returns true if it exists, and writes its path. Returns false if the path does not fit into `capacity`. Thread-safe.
+/// Returns true and writes the path to `path` if the program exists. Returns false if it does not exist, or if the path
+/// does not fit into `capacity`. Thread-safe.
 bool nct_program_find(const char *name, char *path, size_t capacity);
 
 /// Starts a program, and waits until its port accepts connections.
 ///
-/// It ends with nct_process_stop(), or with the caller's process in any way. Returns 0, ENOENT if the program is
-/// missing, ECHILD if it ended before it was ready, ETIMEDOUT after 30 s, ENOSYS if the system is not Linux, or
-/// an errno.
+/// nct_process_stop() ends the program. If the caller's process ends or crashes before that, the program ends too.
+/// Returns 0, ENOENT if the program is missing, ECHILD if it ended before it was ready, ETIMEDOUT after 30 s, ENOSYS if
+/// the system is not Linux, or an errno.
 int nct_process_start(nct_process *NCT_NULLABLE *NCT_NONNULL out, const nct_process_options *options);
 
 /// Kills the program and its children, and waits until it has ended. NULL is allowed.
 void nct_process_stop(nct_process *NCT_NULLABLE process);
 
-/// Reserves a port of 127.0.0.1. The kernel assigns it to no other socket; only a bind with SO_REUSEADDR can use it.
+/// Reserves a port of 127.0.0.1. The kernel then assigns it to no other socket. Only a socket with SO_REUSEADDR can be
+/// bound to it.
 ///
 /// Returns a descriptor that reserves the port until it is closed, or -1 and errno.
 int nct_port_reserve(uint16_t *port);
 
 /// Listens on a port of 127.0.0.1 that the kernel chooses, for a program that inherits the socket.
 ///
-/// Connections wait in the socket's queue until then. Returns a descriptor, or -1 and errno.
+/// Connections wait in the socket's queue until the program accepts them. Returns a descriptor, or -1 and errno.
 int nct_port_listen(uint16_t *port);
 
 NCT_ASSUME_NONNULL_END

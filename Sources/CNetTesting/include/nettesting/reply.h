@@ -1,51 +1,54 @@
-/// A scripted reply for one path: well-formed, slow, cut, early, endless or refused. A zeroed struct is 200 with an
-/// empty body.
+/// A scripted reply for one path. It can be well-formed, slow, cut, early, endless or refused. A zeroed struct is a
+/// reply with status 200 and an empty body.
 ///
 ///     nct_reply reply = {.pattern_length = 1000, .chunk_bytes = 10, .drip_bytes = 1, .trailers = "X-Sum: 1\r\n"};
 ///     nct_server_script(server, "/slow", &reply);
 #ifndef NETTESTING_REPLY_H
 #define NETTESTING_REPLY_H
 
-#include "base.h"
+#include "socket.h"
 
 NCT_ASSUME_NONNULL_BEGIN
 
 /// How a connection ends after the reply, or after `cut_after` bytes of it.
 typedef NCT_ENUM(nct_ending){
-    /// It stays open for the next request, unless the request has Connection: close or HTTP/1.0.
+    /// The connection stays open for the next request, unless the request has Connection: close or HTTP/1.0.
     NCT_KEEP = 0,
     /// FIN (with close_notify over TLS).
     NCT_CLOSE = 1,
-    /// RST, after every byte before it was sent. Over a Unix socket this is CLOSE.
+    /// RST, after all bytes of the reply were sent. Over a Unix socket this is the same as NCT_CLOSE.
     NCT_RESET = 2,
-    /// It stays open and silent until nct_server_release_stalled() or stop. Then the reply continues where it was cut,
-    /// and the connection stays open as with KEEP. A client that closes during the stall is noticed.
+    /// The connection stays open, and nothing is sent until nct_server_release_stalled() or nct_server_stop(). After
+    /// the release the reply continues where it was cut, and the connection stays open as with NCT_KEEP. If the client
+    /// closes during the stall, the server closes the connection.
     NCT_STALL = 3,
-    /// FIN without close_notify over TLS, as an attacker on the path can forge it. Over plain HTTP this is CLOSE.
+    /// FIN without close_notify over TLS, which an attacker on the path can forge. Over plain HTTP this is the same as
+    /// NCT_CLOSE.
     NCT_TRUNCATE = 4,
     /// FIN (with close_notify over TLS). The server then reads and drops input until the client closes too.
     NCT_HALF_CLOSE = 5,
 } nct_ending;
 
-/// Whether the reply waits for the request's body. All except NCT_PATIENT send it as soon as the head is complete,
-/// without 100 Continue. Such a request is counted and kept without its body, so is_echo has nothing to send back.
+/// Whether the reply waits for the request's body. With all values except NCT_PATIENT, the server sends the reply when
+/// the request's head is complete, and sends no 100 Continue. It then counts and records the request without its body,
+/// so that `is_echo` sends an empty body.
 typedef NCT_ENUM(nct_early){
-    /// The reply follows the complete request.
+    /// The server sends the reply after it has received the complete request.
     NCT_PATIENT = 0,
-    /// After the reply the body is read and dropped. Then `ending` follows.
+    /// After the reply, the server reads and drops the body. Then it ends the connection as `ending` says.
     NCT_EARLY_DISCARD = 1,
-    /// `ending` follows the reply immediately; the body is not read. KEEP is CLOSE here.
+    /// The server does not read the body. It ends the connection immediately after the reply; NCT_KEEP means NCT_CLOSE.
     NCT_EARLY_END = 2,
-    /// After the reply or the cut nothing more is read, so the client's upload stalls. Like NCT_STALL, this stall can
-    /// be waited for and released; then it continues like DISCARD. If the kernel's buffers are full, a client that
-    /// closes is noticed only after the release.
+    /// After the reply or the cut, the server reads nothing more, so that the client's upload stalls. A test can wait
+    /// for this stall and release it, as with NCT_STALL. After the release the server continues as with
+    /// NCT_EARLY_DISCARD. If the kernel's buffers are full, the server only notices after the release that the client
+    /// has closed.
     NCT_EARLY_STOP = 3,
-    /// Like DISCARD, but a request that expects 100 Continue is assumed to have no body, because the client was
-    /// refused.
+    /// Like NCT_EARLY_DISCARD, but a client that expects 100 Continue is assumed to send no body after the reply.
     NCT_EARLY_INSTEAD = 4,
 } nct_early;
 
-/// The part of the reply that never ends. Its bytes are generated until the client closes or the cut is reached.
+/// The part of the reply that never ends. The server generates its bytes until the client closes or the cut is reached.
 typedef NCT_ENUM(nct_endless){
     /// None.
     NCT_FINITE = 0,
@@ -96,33 +99,36 @@ typedef struct nct_reply {
     nct_ending ending;
     /// If not NULL, a Location field with this value is added, and status 0 means 302.
     const char *NCT_NULLABLE location;
-    /// If not 0, the reply is sent in pieces of this many bytes, each in its own write (and TLS record). The next piece
-    /// is sent after the kernel has sent the one before.
+    /// If not 0, the reply is sent in pieces of this many bytes, each in its own write (and TLS record). A piece is
+    /// sent after the kernel has sent the previous one.
     size_t drip_bytes;
-    /// Milliseconds between two pieces. A client that closes meanwhile is noticed.
+    /// Milliseconds between two pieces. If the client closes in that time, the server closes the connection.
     uint32_t drip_ms;
     /// Whether the reply waits for the request's body.
     nct_early early;
-    /// The part of the reply that never ends. CHUNKS, EXTENSION and TRAILER use chunks of 16 bytes if `chunk_bytes` is
-    /// 0.
+    /// The part of the reply that never ends. If `chunk_bytes` is 0, NCT_ENDLESS_CHUNKS, NCT_ENDLESS_EXTENSION and
+    /// NCT_ENDLESS_TRAILER use chunks of 16 bytes.
     nct_endless endless;
-    /// Sent as it is before the head: complete heads such as "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"; NULL for
-    /// none.
+    /// Text that is sent unchanged before the head. It contains complete interim heads, such as "HTTP/1.1 103 Early
+    /// Hints\r\nLink: x\r\n\r\n"; NULL for none.
     const char *NCT_NULLABLE interim;
     /// Trailer lines, each ended by CR LF, sent after the last chunk of a chunked body; NULL for none.
     const char *NCT_NULLABLE trailers;
-    /// True to reply to GET with `Range: bytes=a-b`, `a-` or `-n` with 206, the part and Content-Range, or with 416 if
-    /// it cannot be satisfied. Several ranges, or an If-Range value that `headers` do not contain, get the whole body.
-    /// Only for status 200, and not for an echo.
+    /// True to support GET with `Range: bytes=a-b`, `a-` or `-n`. The reply is 206 with the part and Content-Range, or
+    /// 416 if the range cannot be satisfied. If the request has several ranges, or an If-Range value that is not in
+    /// `headers`, the reply has the whole body. Only for status 200, and not for an echo.
     bool answers_ranges;
-    /// If not NULL, a request without `Authorization: Basic` of this user and `password` gets 401 with
-    /// `WWW-Authenticate: Basic realm="nettesting"` and an empty body, at the time that `early` sets.
+    /// True to choose the reply again when the request's body is known: see nct_choice_body(). Only for
+    /// nct_choice_respond(), and only with NCT_PATIENT.
+    bool awaits_body;
+    /// If not NULL, a request must have `Authorization: Basic` with this user and `password`. The reply to other
+    /// requests is 401 with `WWW-Authenticate: Basic realm="nettesting"` and an empty body. `early` also applies to it.
     const char *NCT_NULLABLE user;
     /// The password; NULL means an empty one.
     const char *NCT_NULLABLE password;
-    /// True to send `file` as the body, read while it is sent, instead of `body` and the pattern. Only for
-    /// nct_choice_answer(), which takes ownership of the descriptor. If the file turns out to be shorter, the
-    /// connection ends.
+    /// True to send `file` as the body, instead of `body` and the pattern. The file is read while it is sent. If it is
+    /// shorter than `file_length`, the connection ends. Only for nct_choice_respond(), which takes ownership of the
+    /// descriptor.
     bool has_file;
     /// The descriptor of a regular file.
     int file;
@@ -130,8 +136,14 @@ typedef struct nct_reply {
     uint64_t file_offset;
     /// The number of bytes to send.
     uint64_t file_length;
-    /// Milliseconds before the reply begins. A client that closes meanwhile is noticed.
+    /// Milliseconds before the reply begins. If the client closes in that time, the server closes the connection.
     uint32_t delay_ms;
+    /// If not NULL, the reply to a WebSocket handshake is 101 with `headers`, and these steps follow. Other requests
+    /// get 426. Of the other members, only `user`, `password`, `delay_ms` and `ending` then apply. NCT_KEEP and
+    /// NCT_STALL mean NCT_CLOSE.
+    const nct_socket_step *NCT_NULLABLE socket_steps;
+    /// Number of steps.
+    size_t socket_step_count;
 } nct_reply;
 
 NCT_ASSUME_NONNULL_END

@@ -1,4 +1,4 @@
-/// The scripted server: its lifecycle, its script and what it received.
+/// The scripted server: its lifecycle, its script and the requests that it received.
 #ifndef NETTESTING_SERVER_H
 #define NETTESTING_SERVER_H
 
@@ -14,50 +14,51 @@ NCT_ASSUME_NONNULL_BEGIN
 /// A running server.
 typedef struct nct_server nct_server;
 
-/// How to start a server. A zeroed struct is plain HTTP on 127.0.0.1.
+/// How to start a server. A zeroed struct means plain HTTP on 127.0.0.1.
 typedef struct nct_server_options {
-    /// Plain, or the certificate to present.
+    /// The certificate to present; NCT_PLAIN for plain HTTP.
     nct_identity identity;
-    /// Offers at most TLS 1.2.
+    /// True to support no later version than TLS 1.2.
     bool is_tls_1_2_only;
-    /// Numeric address to listen on, such as "127.0.0.2" or "::1". The certificate then names it too. NULL means
-    /// 127.0.0.1. Another loopback address is another origin.
+    /// Numeric address to listen on, such as "127.0.0.2" or "::1". The certificate is valid for it too. NULL means
+    /// 127.0.0.1. A server on another loopback address is another origin for its clients.
     const char *NCT_NULLABLE host;
     /// The port; 0 lets the kernel choose.
     uint16_t port;
-    /// If not NULL, the path of a Unix socket to listen on instead. It is removed when the server stops.
+    /// If not NULL, the server listens on a Unix socket with this path, and not on a port. The path is removed when the
+    /// server stops.
     const char *NCT_NULLABLE unix_path;
-    /// Further names of the certificate, as OpenSSL writes them:
-    /// "DNS:a.example,IP:127.0.0.3"; NULL for none.
+    /// Further names of the certificate, in OpenSSL's syntax: "DNS:a.example,IP:127.0.0.3"; NULL for none.
     const char *NCT_NULLABLE names;
-    /// Accepts no connection before nct_server_accept_now(). The kernel completes two connections; the SYN of the next
-    /// one gets no response.
+    /// True to accept no connection before nct_server_accept_now(). Until then the kernel completes two connections,
+    /// but does not reply to the SYN of a third.
     bool is_accepting_late;
-    /// Reads no request (after the TLS handshake). This is a stall like NCT_STALL. After a release, one request is
-    /// read.
+    /// True to read no request after the TLS handshake. The connection stalls as with NCT_STALL. After each release,
+    /// the server reads one request.
     bool is_never_reading;
-    /// If not 0, the kernel's receive buffer (SO_RCVBUF), so that an upload that is not read stalls sooner.
+    /// If not 0, the size of the kernel's receive buffer (SO_RCVBUF). With a small buffer, an upload that the server
+    /// does not read stalls sooner.
     uint32_t receive_buffer_bytes;
     /// Whether clients must present a certificate.
     nct_client_check client_check;
     /// The policy for session tickets.
     nct_tickets tickets;
-    /// If not NULL, the chain to present instead, as PEM with the leaf first. It is sent unchanged and unchecked.
-    /// `identity` is NCT_TLS_VALID.
+    /// If not NULL, the chain to present instead of the server's own, as PEM with the leaf first. The server sends it
+    /// unchanged and does not check it. `identity` must be NCT_TLS_VALID.
     const char *NCT_NULLABLE chain_pem;
-    /// The private key of that leaf, as PEM.
+    /// The private key of the leaf in `chain_pem`, as PEM.
     const char *NCT_NULLABLE key_pem;
     /// If not NULL, the OCSP response to staple.
     const void *NCT_NULLABLE staple;
     /// Bytes in `staple`.
     size_t staple_length;
-    /// If not NULL, chooses every reply. Scripts are ignored then.
+    /// If not NULL, this callback chooses every reply, and scripts are ignored.
     nct_choose_fn NCT_NULLABLE choose;
-    /// If not NULL, called for every request.
+    /// If not NULL, this callback is called for every request.
     nct_received_fn NCT_NULLABLE received;
-    /// If not NULL, called for every reply.
+    /// If not NULL, this callback is called for every reply.
     nct_replied_fn NCT_NULLABLE replied;
-    /// Passed to the callbacks; must outlive the server.
+    /// Passed to the callbacks. It must outlive the server.
     void *NCT_NULLABLE context;
     /// True to count requests without keeping their bytes.
     bool is_forgetful;
@@ -65,29 +66,29 @@ typedef struct nct_server_options {
 
 /// Starts a server. The reply for an unknown path is 404 with an empty body.
 ///
-/// A malformed HTTP/1.1 request gets 400, the connection is closed, and the request is not recorded. With Expect:
-/// 100-continue, 100 Continue is sent as soon as the head is complete. The reply is chosen when the request's head is
-/// complete. Returns 0 or an errno. Stop it with nct_server_stop().
+/// The server replies 400 to a malformed HTTP/1.1 request, closes the connection, and does not record the request. If a
+/// request has Expect: 100-continue, the server sends 100 Continue when the head is complete. It chooses the
+/// reply when the request's head is complete. Returns 0 or an errno. Stop the server with nct_server_stop().
 int nct_server_start(nct_server *NCT_NULLABLE *NCT_NONNULL out, const nct_server_options *NCT_NULLABLE options);
 
 /// Closes every connection, joins the thread and frees the server. NULL is allowed.
 void nct_server_stop(nct_server *NCT_NULLABLE server);
 
-/// Returns the port that it listens on; 0 for a Unix socket.
+/// Returns the port that the server listens on; 0 for a Unix socket.
 uint16_t nct_server_port(const nct_server *server);
 
 /// Returns the PEM text of the authority to trust, NUL-terminated; empty for a plain server. Borrowed.
 const char *nct_server_ca_pem(const nct_server *server);
 
-/// Writes a client certificate, signed by the server's authority, into `directory`: cert.pem, key.pem, and both in
-/// client.p12 with the password "secret" (mode 0600).
+/// Creates a client certificate, signed by the server's authority. Writes it to cert.pem and key.pem in `directory`,
+/// and both to client.p12 with the password "secret". The files have mode 0600.
 ///
 /// Returns 0, EINVAL for a plain server, or an errno. Thread-safe.
 int nct_server_client_identity_write(const nct_server *server, const char *directory);
 
 /// Sets the reply for `path` (everything before '?') and replaces an earlier script. The reply is copied.
 ///
-/// The path "*" is for requests without their own script. Returns 0 or ENOMEM. Thread-safe.
+/// The script of the path "*" is for requests whose path has no script. Returns 0 or ENOMEM. Thread-safe.
 int nct_server_script(nct_server *server, const char *path, const nct_reply *reply);
 
 /// Like nct_server_script(), with one reply for each of `count` successive requests. The last reply is used for all
@@ -107,7 +108,7 @@ void nct_server_release_stalled(nct_server *server);
 /// Returns false after `timeout_ms`. Thread-safe.
 bool nct_server_wait_for_requests(nct_server *server, size_t count, uint32_t timeout_ms);
 
-/// Waits until `count` replies are stalled simultaneously (each NCT_STALL after its cut or its end).
+/// Waits until `count` connections are stalled simultaneously: see NCT_STALL, NCT_EARLY_STOP and NCT_TLS_STALLED.
 ///
 /// Returns false after `timeout_ms`. Thread-safe.
 bool nct_server_wait_for_stalled(nct_server *server, size_t count, uint32_t timeout_ms);
@@ -131,8 +132,8 @@ size_t nct_server_connection_count(nct_server *server);
 /// Returns the number of open connections. Thread-safe.
 size_t nct_server_open_count(nct_server *server);
 
-/// Returns the number of body bytes received so far, without chunk framing. They are counted as they arrive, also if
-/// they are not kept. Thread-safe.
+/// Returns the number of body bytes received so far, without chunk framing. They are counted when they arrive, even if
+/// they are not recorded. Thread-safe.
 size_t nct_server_received_bytes(nct_server *server);
 
 /// Returns the number of handshakes so far that resumed a session. Thread-safe.

@@ -1,0 +1,80 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A type that names a URL: `String` or `URL`. A `String` may be relative; a `URL` stands for its absolute form.
+public protocol URLConvertible: Sendable {
+    /// The text of the URL.
+    var _urlText: String { get }
+}
+
+extension String: URLConvertible {
+    /// The string itself.
+    public var _urlText: String { self }
+}
+
+extension URL: URLConvertible {
+    /// The absolute URL.
+    public var _urlText: String { absoluteString }
+}
+
+/// The parts of a URL or a reference as it is written (RFC 3986, 3), without decoding or validation. The core splits it.
+package struct URLParts {
+    /// The scheme; empty if absent.
+    package let scheme: String
+    /// The host, with the brackets of an IPv6 address; `nil` without an authority.
+    package let host: String?
+    /// The port; `nil` if it is absent, empty or no number.
+    package let port: Int?
+    /// The path, with its leading "/".
+    package let path: String
+    /// The text after "?".
+    package let query: String?
+    /// Whether there is text other than a number behind the host's colon.
+    let hasInvalidPort: Bool
+
+    /// - Parameter writtenPort: the text behind the host's colon; empty if absent.
+    init(scheme: String, host: String?, writtenPort: String, path: String, query: String?) {
+        self.scheme = scheme
+        self.host = host
+        port = writtenPort.utf8.allSatisfy { (48...57).contains($0) } ? Int(writtenPort) : nil
+        self.path = path
+        self.query = query
+        hasInvalidPort = !writtenPort.isEmpty && port == nil
+    }
+
+    /// Path and query: the target of a request (RFC 9112, 3.2.1).
+    package var target: String {
+        let path = path.isEmpty ? "/" : path
+        return query.map { "\(path)?\($0)" } ?? path
+    }
+
+    /// The host as written, and the port unless it is the scheme's default: the value of the Host field.
+    var hostField: String? {
+        guard let host, let port, port != (scheme.lowercased() == "https" ? 443 : 80) else { return host }
+        return "\(host):\(port)"
+    }
+}
+
+/// A type that may name a file or a directory: `String` or a file `URL`.
+public protocol PathConvertible: Sendable {
+    /// The path; `nil` if the value does not name a file.
+    var _path: String? { get }
+}
+
+extension String: PathConvertible {
+    /// The string itself.
+    public var _path: String? { self }
+}
+
+extension URL: PathConvertible {
+    /// The path of a file URL, without percent-encoding.
+    public var _path: String? { isFileURL ? path(percentEncoded: false) : nil }
+}
+
+extension PathConvertible {
+    /// The path. For a URL that does not name a file its text, which is not the path of an existing file.
+    var filePath: String { _path ?? "\(self)" }
+}

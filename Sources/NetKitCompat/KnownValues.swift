@@ -1,0 +1,39 @@
+public import NetKit
+
+extension CacheReason {
+    /// The number of the error in YTKNetwork, or `nil` if it has none. ``absent`` and ``invalidMetadata`` have the same
+    /// number there.
+    public var ytkCode: Int? {
+        switch self {
+        case .invalidTime: -5
+        case .invalidMetadata, .absent: -6
+        case .expired: -1
+        case .versionMismatch: -2
+        case .sensitiveDataMismatch: -3
+        case .appVersionMismatch: -4
+        case .invalidData: -7
+        default: nil
+        }
+    }
+}
+
+extension MultipartBody.Throttle {
+    /// AFNetworking's suggestion for a 3G network: 16 KiB, then 0.2 s.
+    public static let suggestedFor3G = MultipartBody.Throttle(packetBytes: 16384, delay: .milliseconds(200))
+}
+
+extension Reachability {
+    /// Whether the path is cellular; `reachableViaWWAN` in AFNetworking.
+    public var isReachableViaCellular: Bool { state.status == .viaCellular }
+
+    /// Whether the path is not cellular; `reachableViaWiFi` in AFNetworking.
+    public var isReachableViaWiFiOrWired: Bool { state.status == .viaWiFiOrWired }
+}
+
+extension Pager {
+    /// The number of the current page, from 1; 0 if none was loaded. CTNetworking's paging protocol has this property.
+    public var currentPageNumber: Int { currentPage?.number ?? 0 }
+
+    /// Whether the current page is the first. CTNetworking's paging protocol has this property.
+    public var isFirstPage: Bool { currentPage?.isFirst ?? false }
+}

@@ -1,0 +1,1 @@
+../NetKitTests/Cache/CacheStoreTests.swift

@@ -1,0 +1,89 @@
+#if Redis
+import NetKitTesting
+import Testing
+
+@testable import NetKit
+@testable import NetKitRedis
+
+@Suite(.timeLimit(.minutes(5)), .enabled(if: RedisServer.isInstalled))
+struct SharedLimitTests {
+    private let server: RedisServer
+    private let stub = StubTransport { _ in .text("x") }
+    private let prefix = String.unique
+
+    init() async throws {
+        server = try await RedisServer.shared.value
+    }
+
+    /// Returns an agent with a connection of its own, as another process would have.
+    private func agent(_ count: Int, maxWait: Duration?) async throws -> (Agent, SharedRateLimit) {
+        let client = try await server.connected(try server.client(prefix))
+        // One token takes an hour, so the burst alone decides how many requests start.
+        let limit = SharedRateLimit(1, per: .seconds(3600), burst: count, maxWait: maxWait, redis: client)
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [limit]
+        return (Agent(configuration, transport: stub), limit)
+    }
+
+    @Test func severalProcessesTogetherStartExactlyTheBurst() async throws {
+        var agents: [(Agent, SharedRateLimit)] = []
+        for _ in 0..<4 {
+            agents.append(try await agent(17, maxWait: .seconds(1)))
+        }
+        let refused = Lock(0)
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<60 {
+                let agent = agents[index % agents.count].0
+                group.addTask {
+                    do throws(NetError) {
+                        _ = try await agent.send(Request<Bytes>("http://a/"))
+                    } catch {
+                        #expect(error.code == .slotTimedOut)
+                        refused.withLock { $0 += 1 }
+                    }
+                }
+            }
+        }
+        #expect(stub.requests.count == 17)
+        #expect(refused.withLock { $0 } == 43)
+        #expect(agents.allSatisfy { $0.1.statistics.local == 0 })
+        // Another host has its own limit.
+        _ = try await agents[0].0.send(Request<Bytes>("http://b/"))
+        #expect(stub.requests.count == 18)
+    }
+
+    @Test func cancelledRequestReturnsItsReservation() async throws {
+        let (agent, limit) = try await agent(1, maxWait: nil)
+        _ = try await agent.send(Request<Bytes>("http://a/"))
+        for _ in 0..<3 {
+            let before = limit.statistics.shared
+            let waiting = Task { try await agent.send(Request<Bytes>("http://a/")) }
+            while limit.statistics.shared == before {
+                await Task.yield()
+            }
+            waiting.cancel()
+            await #expect(throws: NetError.self) { _ = try await waiting.value }
+        }
+        // If the three had kept their reservations, this request would have to wait for four hours.
+        let (patient, _) = try await self.agent(1, maxWait: .seconds(3601))
+        let task = Task { try await patient.send(Request<Bytes>("http://a/")) }
+        task.cancel()
+        let error = await #expect(throws: NetError.self) { _ = try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test func limitAppliesToEachProcessAloneWithoutAServer() async throws {
+        let client = try RedisClient("unix:///tmp/nk-no-such-socket")
+        let limit = SharedRateLimit(1, per: .seconds(3600), burst: 3, maxWait: .seconds(1), redis: client)
+        var configuration = Agent.Configuration()
+        configuration.interceptors = [limit]
+        let agent = Agent(configuration, transport: stub)
+        for _ in 0..<5 {
+            _ = try? await agent.send(Request<Bytes>("http://a/"))
+        }
+        #expect(stub.requests.count == 3)
+        #expect(limit.statistics == .init(shared: 0, local: 5))
+    }
+}
+#endif

@@ -1,0 +1,3 @@
+module netkit/bindings/go
+
+go 1.19
