@@ -221,6 +221,15 @@ static void http3__a_stream_of_empty_frames_ends_at_the_total_limit(void **state
     quic_stop(&q);
 }
 
+static void http3__an_endless_series_of_interim_heads_is_too_large_a_head(void **state) {
+    // A HEADERS frame with :status 103, again and again.
+    static const row rows[] = {
+        {"/endless/none/010f000027003a73746174757303313033", NC_ERR_HEAD_TOO_LARGE, NULL, NULL},
+    };
+    (void)state;
+    check_rows(rows, COUNT_OF(rows));
+}
+
 static void http3__bodies_beyond_the_limit_are_refused(void **state) {
     static const char *const paths[] = {"/endless/head/00026162", "/gzip/3000000", "/bytes/1000000/endless"};
     quic q;
@@ -264,6 +273,7 @@ static const struct CMUnitTest cases[] = {
     harness_case(http3__unknown_unidirectional_streams_are_ignored),
     harness_case(http3__heads_beyond_the_limits_are_refused),
     harness_case(http3__a_stream_of_empty_frames_ends_at_the_total_limit),
+    harness_case(http3__an_endless_series_of_interim_heads_is_too_large_a_head),
     harness_case(http3__bodies_beyond_the_limit_are_refused),
     harness_case(http3__cookies_for_other_hosts_are_not_stored),
 };
