@@ -210,8 +210,8 @@ static void *run(void *ctx) {
         peer->index = i;
         peer->fd = fd;
         server->peers[i] = peer;
+        atomic_store(&server->count, i + 1); // before the client can have a response
         assert_int_equal(pthread_create(&peer->thread, NULL, run_connection, peer), 0);
-        atomic_store(&server->count, i + 1);
     }
     return NULL;
 }

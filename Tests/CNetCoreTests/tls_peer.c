@@ -99,8 +99,8 @@ static void *run(void *ctx) {
         connection->peer = peer;
         connection->index = i;
         connection->fd = fd;
+        atomic_store(&peer->count, i + 1); // before the client can have a response
         assert_int_equal(pthread_create(&connection->thread, NULL, run_connection, connection), 0);
-        atomic_store(&peer->count, i + 1);
     }
     return NULL;
 }
