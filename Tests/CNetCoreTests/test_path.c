@@ -338,9 +338,9 @@ static void path__asks_the_kernel_for_the_route_to_an_address(void **state) {
     assert_true(look.kind == NC_PATH_KIND_LOOPBACK && look.has_ipv6);
     netns_route refuses = {.destination = "10.9.0.77", .prefix_bits = 32};
     netns_add_route(&refuses);
-    netns_set("peer0", false); // any change of a link or route makes the monitor query the host's route again
+    netns_set("lo", false); // any change of a link makes the monitor query the host's route again
     expect_none(&reports);
-    netns_set("peer0", true);
+    netns_set("lo", true);
     netns_remove_route(&refuses);
     netns_add_route(&over_a);
     expect_wired(&reports, "eth0");
