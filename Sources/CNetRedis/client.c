@@ -98,6 +98,8 @@ static nc_status fill_client(nc_redis *client, const nc_redis_config *config, nc
     nc_status status = nc_redis_settings_read(&client->settings, config, err);
     if (status == NC_OK && client->settings.is_tls) {
         status = load_trust(client, config->trust, err);
+    } else if (status == NC_OK && config->trust != NULL) {
+        status = nc_redis_fail(err, NC_ERR_PLAINTEXT_REFUSED, 0, "a trust policy requires a rediss:// URL");
     }
     if (status != NC_OK) {
         return status;

@@ -201,6 +201,8 @@ static void redis__tls_follows_the_trust_policy(void **state) {
                   NC_ERR_TLS_ROOTS);
     nc_trust_release(pinned);
     (void)snprintf(url, sizeof url, "redis://localhost:%u", (unsigned)over_tls.port);
+    assert_status(nc_redis_open(&never, &(nc_redis_config){.url = nc_slice_of(url), .trust = trust}, NULL),
+                  NC_ERR_PLAINTEXT_REFUSED);
     nc_redis *plain = redis_open(&over_tls, url, NULL);
     assert_string_equal(redis_ask(plain, "GET over"), "NC_ERR_RESET");
     nc_redis_close(plain);

@@ -7,9 +7,10 @@
 /// - A command ends exactly once: with a reply, or with a status. A late reply is discarded, never given to another
 ///   command.
 /// - Commands of one client that go to the same server are sent in the order of their nc_redis_send() calls.
-/// - A lost connection is made again immediately; after a failed attempt, with exponential backoff and jitter. Until an
-///   attempt succeeds, commands fail immediately with its status. A command that was sent is never sent again, unless
-///   the server refused it (MOVED, ASK, NOSCRIPT).
+/// - A lost connection is made again immediately. After each failed attempt the wait doubles, from min_backoff_ms to
+///   max_backoff_ms; up to half of it is left out at random. Until an attempt succeeds, commands fail immediately with
+///   the status of the last one. Commands that are sent while the first attempt runs wait for it, within their limit.
+/// - A command that was sent is never sent again, unless the server refused it (MOVED, ASK, NOSCRIPT).
 /// - Commands that change the shared connection or its replies are refused: SELECT, AUTH, HELLO, SUBSCRIBE, MULTI,
 ///   WATCH, MONITOR and the like. Use a script instead of MULTI.
 /// - A blocking command (BLPOP) delays all commands behind it.
@@ -45,17 +46,21 @@ typedef NC_ENUM(nc_redis_cluster){
 /// Options of a client; a number of 0 selects its default. All texts are copied.
 typedef struct nc_redis_config {
     /// redis://[user[:password]@]host[:port][/database], rediss:// (TLS), or unix:///path[?db=database]. User and
-    /// password are percent-decoded. "redis://:secret@host" has a password only.
+    /// password are percent-decoded. "redis://:secret@host" has a password only. The port is 6379 by default, also for
+    /// rediss. All addresses of the host are tried in turn.
     nc_slice url;
     /// User of the ACL; takes precedence over the URL's.
     nc_slice user;
     /// Password; takes precedence over the URL's. Never part of an error message.
     nc_slice password;
-    /// Database; takes precedence over the URL's if it is not 0.
+    /// Index of the database, 0 to 1048576; takes precedence over the URL's if it is not 0. Each connection selects it.
+    /// If the server does not have it, commands fail with NC_ERR_BAD_RESPONSE. A cluster has only database 0.
     uint32_t database;
-    /// Time limit to connect, with TLS and authentication, in milliseconds; 1000 by default.
+    /// Time limit to connect, with name resolution, TLS and authentication, in milliseconds; 1000 by default. No time
+    /// limit may exceed 24 hours.
     uint32_t connect_timeout_ms;
-    /// Time limit of a command, in milliseconds; 50 by default.
+    /// Time limit of a command from nc_redis_send() to its reply, in milliseconds; 50 by default. Redirections and the
+    /// wait for a connection are part of it.
     uint32_t command_timeout_ms;
     /// A connection that has received nothing for this time after the limit of its oldest command is closed; in
     /// milliseconds, 1000 by default. A subscription that has received nothing for ten times as long sends a PING.
@@ -69,7 +74,8 @@ typedef struct nc_redis_config {
     size_t max_queued_bytes;
     /// Maximum size of one reply in memory; 64 MiB by default, at most 1 GiB.
     size_t max_reply_bytes;
-    /// Policy for rediss; retained. NULL is the default policy: the system's authorities.
+    /// Policy for rediss; retained. NULL is the default policy: the system's authorities. In a cluster it applies to
+    /// each node, under the name or address that the cluster announces. Other schemes must not have a policy.
     nc_trust *NC_NULLABLE trust;
     /// Whether the server may be a node of a cluster.
     nc_redis_cluster cluster;
@@ -78,9 +84,9 @@ typedef struct nc_redis_config {
 /// Opens a client: starts its thread, which connects. An unreachable server is not an error of this call.
 ///
 /// - out: owned by the caller; end it with nc_redis_close() or nc_redis_release(). NULL after an error.
-/// Returns NC_OK; NC_ERR_BAD_URL; NC_ERR_BAD_SCHEME; NC_ERR_USAGE (a number out of range); NC_ERR_TLS_ROOTS or
-/// NC_ERR_TLS_IDENTITY (a file of the policy, which this call reads); NC_ERR_THREAD; NC_ERR_DESCRIPTORS;
-/// NC_ERR_NO_MEMORY. Thread-safe.
+/// Returns NC_OK; NC_ERR_BAD_URL; NC_ERR_BAD_SCHEME; NC_ERR_USAGE (a number out of range); NC_ERR_PLAINTEXT_REFUSED (a
+/// policy without rediss); NC_ERR_TLS_ROOTS or NC_ERR_TLS_IDENTITY (a file of the policy, which this call reads);
+/// NC_ERR_THREAD; NC_ERR_DESCRIPTORS; NC_ERR_NO_MEMORY. Thread-safe.
 NC_API NC_NODISCARD nc_status nc_redis_open(nc_redis *NC_NULLABLE *NC_NONNULL out, const nc_redis_config *config,
                                             nc_error *NC_NULLABLE err);
 
@@ -157,14 +163,14 @@ typedef struct nc_redis_command {
     const nc_slice *NC_NULLABLE arguments;
     /// Number of words: 1 to 65536; also 0 for nc_redis_eval().
     size_t count;
-    /// Time limit in milliseconds; 0 is the client's.
+    /// Time limit in milliseconds; 0 is the client's. At its end the command ends with NC_ERR_TOTAL_TIMED_OUT.
     uint32_t timeout_ms;
     /// Position of the first key, which selects the node of a cluster; 0 is the usual one: 3 for EVAL, EVALSHA and
     /// FCALL, otherwise 1.
     uint32_t key_index;
     /// Receives the result; NULL ignores it. nc_redis_call() does not use it.
     nc_redis_reply_fn NC_NULLABLE on_reply;
-    /// Passed to `on_reply`.
+    /// Passed to `on_reply`. Owned by the caller; must stay valid until then.
     void *NC_NULLABLE ctx;
 } nc_redis_command;
 
@@ -196,6 +202,7 @@ typedef struct nc_redis_script nc_redis_script;
 
 /// Creates a script. `source` is copied, at most 1 MiB.
 ///
+/// - out: owned by the caller; free it with nc_redis_script_free(). NULL after an error.
 /// Returns NC_OK, NC_ERR_TOO_LARGE, NC_ERR_NO_MEMORY. Thread-safe.
 NC_API NC_NODISCARD nc_status nc_redis_script_new(nc_redis_script *NC_NULLABLE *NC_NONNULL out, nc_slice source,
                                                   nc_error *NC_NULLABLE err);

@@ -1,7 +1,8 @@
 /// Subscriptions of a Redis client: messages of a channel (PUBLISH).
 ///
-/// All subscriptions of a client share one connection of their own. Redis does not keep messages: those sent while
-/// the connection is down are lost. A listener is notified of both ends of such a gap, so that it can empty its cache.
+/// All subscriptions of a client share one connection of their own, to the server of the URL. Redis does not keep
+/// messages: those sent while the connection is down are lost. A listener is notified of both ends of such a gap, so
+/// that it can empty its cache. The connection is made again with the backoff of nc_redis_config.
 ///
 ///     nc_redis_listener listener = {.channel = nc_slice_of("news"), .on_message = print, .on_change = drop_all};
 ///     if (nc_redis_subscribe(client, &listener, &subscription, &err) != NC_OK)
@@ -23,7 +24,7 @@ typedef NC_ENUM(nc_redis_subscription_state){
     NC_REDIS_SUBSCRIBED = 0,
     /// The connection was lost: messages may be missed from now on.
     NC_REDIS_LOST = 1,
-    /// The subscription has ended. This is the last call.
+    /// The subscription has ended, by nc_redis_unsubscribe() or with the client. This is the last call, exactly once.
     NC_REDIS_ENDED = 2,
 } nc_redis_subscription_state;
 
@@ -47,8 +48,11 @@ NC_API NC_NODISCARD nc_status nc_redis_subscribe(nc_redis *client, const nc_redi
                                                  nc_redis_subscription *NC_NULLABLE *NC_NONNULL out,
                                                  nc_error *NC_NULLABLE err);
 
-/// Ends a subscription, which calls `on_change` with NC_REDIS_ENDED on the client's thread.
+/// Ends a subscription. It does not wait: until `on_change` is called with NC_REDIS_ENDED, on the client's thread,
+/// messages and changes may still be delivered. So free `ctx` there, or after nc_redis_close().
 ///
+/// - subscription: must not be used after this call. Do not call it after the client has ended, which ends all
+///                 subscriptions.
 /// Thread-safe, also from a callback; once for each subscription.
 NC_API void nc_redis_unsubscribe(nc_redis *client, nc_redis_subscription *subscription);
 
