@@ -42,18 +42,16 @@ struct InvalidationTests {
         }
     }
 
-    private func processes(_ server: RedisServer, sealKey: [UInt8]? = nil) async throws -> (Process, Process) {
-        let prefix = String.unique
-        let one = try Process(try await server.connected(try server.client(prefix, sealKey: sealKey)))
-        let other = try Process(try await server.connected(try server.client(prefix, sealKey: sealKey)))
+    private func processes(_ clients: [RedisClient]) async throws -> (Process, Process) {
+        let (one, other) = (try Process(clients[0]), try Process(clients[1]))
         try await connect(one, other)
         try await connect(other, one)
         return (one, other)
     }
 
-    @Test(arguments: [nil, [UInt8](repeating: 9, count: 32)])
-    func changeInOneProcessRemovesTheEntryFromTheMemoryOfAnother(sealKey: [UInt8]?) async throws {
-        let (one, other) = try await processes(try await RedisServer.shared.value, sealKey: sealKey)
+    @Test(arguments: Topology.allCases, [nil, [UInt8](repeating: 9, count: 32)])
+    func changeInOneProcessRemovesTheEntryFromTheMemoryOfAnother(topology: Topology, sealKey: [UInt8]?) async throws {
+        let (one, other) = try await processes(try await topology.clients(2, .unique, sealKey: sealKey))
         try await one.store.put(CacheEntry(body: [1], host: "h", tags: ["a"]), for: .test("k"))
         try await other.remembers("k", true)
         try await one.store.put(CacheEntry(body: [2], host: "h", tags: ["a"]), for: .test("k"))
@@ -81,7 +79,9 @@ struct InvalidationTests {
 
     @Test func lostConnectionEmptiesTheMemory() async throws {
         let server = try await RedisServer.start()
-        let (one, _) = try await processes(server)
+        let (one, _) = try await processes([
+            try await server.connected(try server.client("p")), try await server.connected(try server.client("p")),
+        ])
         try await one.store.put(CacheEntry(body: [1]), for: .test("k"))
         #expect(try await one.memory.entry(for: .test("k")) != nil)
         server.crash()

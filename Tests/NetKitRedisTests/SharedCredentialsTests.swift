@@ -7,25 +7,17 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)), .enabled(if: RedisServer.isInstalled))
 struct SharedCredentialsTests {
-    private let server: RedisServer
     private let prefix = String.unique
     private let key = [UInt8](repeating: 5, count: 32)
 
-    init() async throws {
-        server = try await RedisServer.shared.value
+    private func processes(_ count: Int, on topology: Topology = .server) async throws -> [SharedCredentials<String>] {
+        try await topology.clients(count, prefix, sealKey: key).map { try SharedCredentials($0, name: "accounts") }
     }
 
-    private func credentials() async throws -> SharedCredentials<String> {
-        let client = try await server.connected(try server.client(prefix, sealKey: key))
-        return try SharedCredentials(client, name: "accounts")
-    }
-
-    @Test func tenProcessesRefreshOnce() async throws {
+    @Test(arguments: Topology.allCases)
+    func tenProcessesRefreshOnce(topology: Topology) async throws {
         let count = Lock(0)
-        var processes: [SharedCredentials<String>] = []
-        for _ in 0..<10 {
-            processes.append(try await credentials())
-        }
+        let processes = try await processes(10, on: topology)
         for (expired, fresh) in [(nil, "new 1"), ("new 1", "new 2")] {
             try await withThrowingTaskGroup(of: String.self) { group in
                 for process in processes {
@@ -45,7 +37,8 @@ struct SharedCredentialsTests {
     }
 
     @Test func refreshThatFailsIsTriedByTheNextProcess() async throws {
-        let (one, other) = (try await credentials(), try await credentials())
+        let processes = try await processes(2)
+        let (one, other) = (processes[0], processes[1])
         let error = await #expect(throws: NetError.self) {
             _ = try await one.refreshed("old") { _ in throw NetError(.refused, "no") }
         }
@@ -55,11 +48,11 @@ struct SharedCredentialsTests {
     }
 
     @Test func credentialsAreNeverOnTheServerInPlainText() async throws {
-        let open = try server.client(prefix)
+        let open = try await Topology.server.clients(1, prefix)[0]
         let error = #expect(throws: NetError.self) { try SharedCredentials<String>(open, name: "accounts") }
         #expect(error?.code == .usage)
-        await (try await credentials()).store("a secret")
-        let names = try await server.connected(open).send([Bytes("KEYS"), Bytes("{\(prefix)*")]).items ?? []
+        await (try await processes(1)[0]).store("a secret")
+        let names = try await open.send([Bytes("KEYS"), Bytes("{\(prefix)*")]).items ?? []
         #expect(names.count == 1)
         for name in names.compactMap(\.bytes) {
             let value = try await open.send([Bytes("GET"), name]).bytes ?? []

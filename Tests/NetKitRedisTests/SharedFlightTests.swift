@@ -7,26 +7,23 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)), .enabled(if: RedisServer.isInstalled))
 struct SharedFlightTests {
-    private let server: RedisServer
     private let stub = StubTransport()
     private let gate = StubGate()
     private let prefix = String.unique
 
-    init() async throws {
-        server = try await RedisServer.shared.value
-    }
-
-    /// Returns an agent with connection, cache and interceptors of its own, as another process would have.
-    private func agent(
-        _ rules: CacheRules = .http(HTTPCachePolicy()), lockTime: Duration = .seconds(3600)
-    ) async throws -> (agent: Agent, flight: SharedFlight) {
-        let client = try await server.connected(try server.client(prefix))
-        let caching = Caching(
-            RedisCacheStore(client), rules: rules, hashKey: Bytes([UInt8](repeating: 1, count: 32)))
-        let flight = SharedFlight(client, caching, lockTime: lockTime)
-        var configuration = Agent.Configuration(baseURL: "http://stub")
-        configuration.interceptors = [flight, caching]
-        return (Agent(configuration, transport: stub), flight)
+    /// Returns agents with connection, cache and interceptors of their own, as other processes would have.
+    private func agents(
+        _ count: Int, on topology: Topology = .server, lockTime: Duration = .seconds(3600)
+    ) async throws -> [(agent: Agent, flight: SharedFlight)] {
+        try await topology.clients(count, prefix).map { client in
+            let caching = Caching(
+                RedisCacheStore(client), rules: .http(HTTPCachePolicy()),
+                hashKey: Bytes([UInt8](repeating: 1, count: 32)))
+            let flight = SharedFlight(client, caching, lockTime: lockTime)
+            var configuration = Agent.Configuration(baseURL: "http://stub")
+            configuration.interceptors = [flight, caching]
+            return (Agent(configuration, transport: stub), flight)
+        }
     }
 
     private func reply(_ text: String, _ control: String = "max-age=3600") -> StubReply {
@@ -52,12 +49,10 @@ struct SharedFlightTests {
         }
     }
 
-    @Test func twentyProcessesSendOneRequest() async throws {
+    @Test(arguments: Topology.allCases)
+    func twentyProcessesSendOneRequest(topology: Topology) async throws {
         stub.register("*", with: reply("first").held(by: gate), reply("again"))
-        var agents: [(agent: Agent, flight: SharedFlight)] = []
-        for _ in 0..<20 {
-            agents.append(try await agent())
-        }
+        let agents = try await agents(20, on: topology)
         let texts = try await sendTogether(agents)
         #expect(texts == Array(repeating: "first", count: 20))
         #expect(stub.requests.count == 1)
@@ -67,17 +62,16 @@ struct SharedFlightTests {
 
     @Test func responseThatIsNotStoredIsNotShared() async throws {
         stub.register("*", with: reply("mine", "no-store").held(by: gate), reply("yours", "no-store"))
-        let agents = [try await agent(), try await agent(), try await agent()]
+        let agents = try await agents(3)
         let texts = try await sendTogether(agents)
         #expect(texts.sorted() == ["mine", "yours", "yours"])
     }
 
     @Test func lockOfAProcessThatHasEndedExpires() async throws {
         stub.register("*", with: reply("text"))
-        let (agent, flight) = try await agent(lockTime: .milliseconds(200))
+        let (agent, flight) = try await agents(1, lockTime: .milliseconds(200))[0]
         // Another process has taken the lock, and never returns it.
-        let client = try server.client(prefix)
-        _ = try await server.connected(client)
+        let client = try await Topology.server.clients(1, prefix)[0]
         let caching = Caching(RedisCacheStore(client), rules: .http(HTTPCachePolicy()))
         let call = Call(Request<Bytes>("http://stub/"))
         let key = try #require(await caching.keyToFetch(call, Next { _ in ChainResponse(Response(status: 200)) }))
@@ -92,19 +86,19 @@ struct SharedFlightTests {
 
     @Test func differentUsersDoNotWaitForEachOther() async throws {
         stub.register("*", with: reply("first").held(by: gate), reply("second"))
-        let (one, two) = (try await agent(), try await agent())
+        let agents = try await agents(2)
         let waiting = Task {
             var request = Request<String>("/")
             request.credentials = .bearer("one")
-            return try await one.agent.send(request).value
+            return try await agents[0].agent.send(request).value
         }
         try await gate.waitForArrivals(1)
         var request = Request<String>("/")
         request.credentials = .bearer("two")
-        #expect(try await two.agent.send(request).value == "second")
+        #expect(try await agents[1].agent.send(request).value == "second")
         gate.open()
         #expect(try await waiting.value == "first")
-        #expect(two.flight.statistics.waiting == 0)
+        #expect(agents[1].flight.statistics.waiting == 0)
     }
 }
 #endif

@@ -7,17 +7,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)), .enabled(if: RedisServer.isInstalled))
 struct SharedLimitTests {
-    private let server: RedisServer
     private let stub = StubTransport { _ in .text("x") }
     private let prefix = String.unique
 
-    init() async throws {
-        server = try await RedisServer.shared.value
-    }
-
     /// Returns an agent with a connection of its own, as another process would have.
-    private func agent(_ count: Int, maxWait: Duration?) async throws -> (Agent, SharedRateLimit) {
-        let client = try await server.connected(try server.client(prefix))
+    private func agent(_ count: Int, maxWait: Duration?, _ client: RedisClient) -> (Agent, SharedRateLimit) {
         // One token takes an hour, so the burst alone decides how many requests start.
         let limit = SharedRateLimit(1, per: .seconds(3600), burst: count, maxWait: maxWait, redis: client)
         var configuration = Agent.Configuration()
@@ -25,11 +19,9 @@ struct SharedLimitTests {
         return (Agent(configuration, transport: stub), limit)
     }
 
-    @Test func severalProcessesTogetherStartExactlyTheBurst() async throws {
-        var agents: [(Agent, SharedRateLimit)] = []
-        for _ in 0..<4 {
-            agents.append(try await agent(17, maxWait: .seconds(1)))
-        }
+    @Test(arguments: Topology.allCases)
+    func severalProcessesTogetherStartExactlyTheBurst(topology: Topology) async throws {
+        let agents = try await topology.clients(4, prefix).map { agent(17, maxWait: .seconds(1), $0) }
         let refused = Lock(0)
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<60 {
@@ -53,7 +45,8 @@ struct SharedLimitTests {
     }
 
     @Test func cancelledRequestReturnsItsReservation() async throws {
-        let (agent, limit) = try await agent(1, maxWait: nil)
+        let clients = try await Topology.server.clients(2, prefix)
+        let (agent, limit) = agent(1, maxWait: nil, clients[0])
         _ = try await agent.send(Request<Bytes>("http://a/"))
         for _ in 0..<3 {
             let before = limit.statistics.shared
@@ -65,7 +58,7 @@ struct SharedLimitTests {
             await #expect(throws: NetError.self) { _ = try await waiting.value }
         }
         // If the three had kept their reservations, this request would have to wait for four hours.
-        let (patient, _) = try await self.agent(1, maxWait: .seconds(3601))
+        let (patient, _) = self.agent(1, maxWait: .seconds(3601), clients[1])
         let task = Task { try await patient.send(Request<Bytes>("http://a/")) }
         task.cancel()
         let error = await #expect(throws: NetError.self) { _ = try await task.value }

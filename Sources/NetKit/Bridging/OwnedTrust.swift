@@ -98,6 +98,14 @@ extension TrustPolicy {
         try OwnedTrust(self).warnings
     }
 
+    /// Calls `body` with the C policy, which is valid during the call.
+    ///
+    /// - Throws: `badPin` or `usage` for a malformed policy.
+    package func withCore<Result>(_ body: (OpaquePointer) -> Result) throws(NetError) -> Result {
+        let trust = try OwnedTrust(self)
+        return withExtendedLifetime(trust) { unsafe body($0.raw) }
+    }
+
     /// Throws the error that makes the policy unusable.
     func check() throws(NetError) {
         _ = try OwnedTrust(self)

@@ -23,6 +23,7 @@ public import NetKit
     /// The time limit of a command of a request.
     let timeLimit: Duration
     let seal: Seal
+    private let failure = Lock<NetError?>(nil)
 
     /// Creates a client, which connects in the background.
     ///
@@ -32,14 +33,20 @@ public import NetKit
     ///     digits, "-", "_" and ".".
     ///   - user: the ACL user. Takes precedence over the URL's.
     ///   - password: the password. Takes precedence over the URL's.
+    ///   - trust: the TLS trust policy: authorities, pins and client certificate, which are read now. In a cluster it
+    ///     applies to each node, under the name that the cluster announces. If `nil`, the system's authorities are
+    ///     trusted. If the server's certificate is refused, the cache misses and requests continue; see
+    ///     ``lastFailure``.
     ///   - timeLimit: the longest wait for the reply to a command of a request, at least one millisecond. After that,
     ///     the request continues without the server.
-    ///   - sealKey: the key that encrypts entries, credentials and messages (AES-256-GCM), 32 bytes. The server then sees neither bodies nor the
-    ///     names of keys, tags and hosts. If `nil`, data is not encrypted.
+    ///   - sealKey: the key that encrypts entries, credentials and messages (AES-256-GCM), 32 bytes. The server then
+    ///     sees neither bodies nor the names of keys, tags and hosts. If `nil`, data is not encrypted.
     /// - Throws: ``NetError/Code/badURL`` or ``NetError/Code/badScheme``, ``NetError/Code/usage`` for a prefix or a key
-    ///   that is not valid.
+    ///   that is not valid, ``NetError/Code/plaintextRefused`` for a policy with a URL that is not `rediss://`, and
+    ///   ``NetError/Code/badPin``, ``NetError/Code/tlsRoots`` or ``NetError/Code/tlsIdentity`` for a policy that cannot
+    ///   be used.
     public init(
-        _ url: String, prefix: String = "netkit", user: String = "", password: String = "",
+        _ url: String, prefix: String = "netkit", user: String = "", password: String = "", trust: TrustPolicy? = nil,
         timeLimit: Duration = .milliseconds(50), sealKey: [UInt8]? = nil
     ) throws(NetError) {
         let isValidPrefix = prefix.utf8.allSatisfy { byte in
@@ -52,25 +59,45 @@ public import NetKit
         guard sealKey.map({ $0.count == 32 }) ?? true else { throw NetError(.usage, "sealKey must have 32 bytes") }
         seal = Seal(key: sealKey.map { Bytes($0) })
         self.prefix = "{\(prefix)}:"
-        self.timeLimit = max(.milliseconds(1), min(timeLimit, .seconds(60)))
+        let limit = max(.milliseconds(1), min(timeLimit, .seconds(60)))
+        self.timeLimit = limit
+        let words = WordArena([Bytes(url), Bytes(user), Bytes(password)])
+        if let trust {
+            unsafe raw = try trust.withCore { unsafe Self.open(words, $0, limit) }.get()
+        } else {
+            unsafe raw = try Self.open(words, nil, limit).get()
+        }
+    }
+
+    private static func open(
+        _ words: WordArena, _ trust: OpaquePointer?, _ timeLimit: Duration
+    ) -> Result<OpaquePointer, NetError> {
         var created: OpaquePointer?
         var error = nc_error()
         var config = unsafe nc_redis_config()
-        unsafe config.command_timeout_ms = self.timeLimit.redisMilliseconds
-        let words = WordArena([Bytes(url), Bytes(user), Bytes(password)])
+        unsafe config.command_timeout_ms = timeLimit.redisMilliseconds
+        unsafe config.trust = trust
         let status = unsafe words.withSlices { slices in
             unsafe config.url = slices[0]
             unsafe config.user = slices[1]
             unsafe config.password = slices[2]
             return unsafe nc_redis_open(&created, &config, &error)
         }
-        guard status == .NC_OK, let created = unsafe created else { throw NetError(redis: error) }
-        unsafe raw = created
+        guard status == .NC_OK, let created = unsafe created else {
+            return unsafe .failure(NetError(redis: error))
+        }
+        return unsafe .success(created)
     }
 
     deinit {
         unsafe nc_redis_release(raw)
     }
+
+    /// The error of the last command that failed, such as the reason why the server's certificate was refused; `nil` if
+    /// none has failed.
+    ///
+    /// Lookups of a cache, limits, flights and credentials do not report it, because the request continues.
+    public var lastFailure: NetError? { failure.withLock { $0 } }
 
     // MARK: Commands
 
@@ -112,11 +139,14 @@ public import NetKit
                 waiting.end(.failure(NetError(redis: error)))
             }
         }
-        let reply = try result.value.get()
-        if case .error(let text) = reply {
-            throw NetError(.badResponse, "the Redis server refused a command: \(text)")
+        var reply = result.value
+        if case .success(.error(let text)) = reply {
+            reply = .failure(NetError(.badResponse, "the Redis server refused a command: \(text)"))
         }
-        return reply
+        if case .failure(let error) = reply {
+            failure.withLock { $0 = error }
+        }
+        return try reply.get()
     }
 
     // MARK: Subscriptions

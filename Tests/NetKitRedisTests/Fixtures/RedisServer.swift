@@ -31,36 +31,53 @@ import Darwin
         return unsafe nct_program_find("redis-server", &path, path.count)
     }
 
-    private let folder: String
+    private let folder: TemporaryFolder
     private let options: [String]
-    private let port: UInt16
+    /// The port of 127.0.0.1.
+    let port: UInt16
+    /// The certificates of the server if it accepts only TLS.
+    let certificates: GeneratedCertificates?
     private let holder: Int32
     /// The address of the running process of nettesting/process.h; 0 if there is none.
     private let running = Lock<UInt>(0)
 
     static func start(_ options: [String] = []) async throws -> RedisServer {
-        let server = RedisServer(options)
+        let server = try RedisServer(options, nil)
         try await server.start()
         return server
     }
 
-    private init(_ options: [String]) {
-        var template = Array("/tmp/nk-redis-XXXXXX".utf8CString)
-        folder = unsafe mkdtemp(&template).map { unsafe String(cString: $0) } ?? ""
+    /// Starts a server that accepts only TLS.
+    ///
+    /// - Parameter clients: the authority of the client certificates that the server requires. If `nil`, it requires
+    ///   none.
+    static func startTLS(clients: [UInt8]? = nil) async throws -> RedisServer {
+        let certificates = try GeneratedCertificates()
+        let server = try RedisServer(
+            [
+                "--tls-cert-file", "cert.pem", "--tls-key-file", "key.pem", "--tls-ca-cert-file", "ca.pem",
+                "--tls-auth-clients", clients == nil ? "no" : "yes",
+            ], certificates)
+        try server.folder.write(certificates.certificate, to: "cert.pem")
+        try server.folder.write(certificates.key, to: "key.pem", mode: 0o600)
+        try server.folder.write(clients ?? certificates.authority, to: "ca.pem")
+        try await server.start()
+        return server
+    }
+
+    private init(_ options: [String], _ certificates: GeneratedCertificates?) throws {
+        folder = try TemporaryFolder()
         var port: UInt16 = 0
         holder = unsafe nct_port_reserve(&port)
         self.port = port
         self.options = options
+        self.certificates = certificates
     }
 
     deinit {
         kill(SIGCONT)
         stop()
         close(holder)
-        for name in ["socket", "pid", "log"] {
-            _ = unsafe unlink("\(folder)/\(name)")
-        }
-        _ = unsafe rmdir(folder)
     }
 
     /// Starts the server, also after ``crash()``.
@@ -76,15 +93,16 @@ import Darwin
     private func launch() throws {
         let words =
             [
-                "redis-server", "--dir", folder, "--bind", "127.0.0.1", "--port", "\(port)", "--save", "",
-                "--unixsocket", "\(folder)/socket", "--pidfile", "\(folder)/pid",
+                "redis-server", "--dir", folder.path, "--bind", "127.0.0.1", "--port",
+                certificates == nil ? "\(port)" : "0", "--tls-port", certificates == nil ? "0" : "\(port)",
+                "--save", "", "--unixsocket", folder.file("socket"), "--pidfile", folder.file("pid"),
             ] + options
         let texts = unsafe words.map { unsafe strdup($0) }
         defer { unsafe texts.forEach { unsafe free($0) } }
         var pointers: [UnsafePointer<CChar>?] = unsafe texts.map { unsafe UnsafePointer($0) } + [nil]
         var made: OpaquePointer?
         let status = unsafe pointers.withUnsafeMutableBufferPointer { words in
-            unsafe "\(folder)/log".withCString { log in
+            unsafe folder.file("log").withCString { log in
                 guard let arguments = words.baseAddress else { return EINVAL }
                 var options = unsafe nct_process_options(
                     arguments: arguments, variable: nil, port: port, descriptors: nil, descriptor_count: 0,
@@ -109,7 +127,7 @@ import Darwin
 
     /// Sends a signal to the server.
     func kill(_ signal: Int32) {
-        guard let file = unsafe fopen("\(folder)/pid", "r") else { return }
+        guard let file = unsafe fopen(folder.file("pid"), "r") else { return }
         defer { unsafe fclose(file) }
         var text = [CChar](repeating: 0, count: 32)
         guard unsafe fgets(&text, 31, file) != nil else { return }
@@ -125,7 +143,9 @@ import Darwin
         stop()
     }
 
-    var url: String { "unix://\(folder)/socket" }
+    var url: String { "unix://\(folder.file("socket"))" }
+    /// The address of the port. The scheme is `rediss` if the server accepts only TLS.
+    var portURL: String { "\(certificates == nil ? "redis" : "rediss")://localhost:\(port)" }
 
     /// Creates a client with its own connection. The time limit is long, unless a test is about it.
     func client(
@@ -136,10 +156,17 @@ import Darwin
 
     /// Waits until the client is connected.
     func connected(_ client: RedisClient) async throws -> RedisClient {
+        try await client.connected()
+    }
+}
+
+extension RedisClient {
+    /// Waits until the client is connected.
+    func connected() async throws -> RedisClient {
         while true {
             try Task.checkCancellation()
-            if (try? await client.send([Bytes("PING")])) != nil {
-                return client
+            if (try? await send([Bytes("PING")])) != nil {
+                return self
             }
             await Task.yield()
         }

@@ -6,31 +6,32 @@ import NetKit
 /// The stores whose contract is tested; see `CacheStoreTests`.
 struct Stores {
     enum Kind: CaseIterable {
-        case redis, sealed, twoTier
+        case redis, sealed, twoTier, cluster
 
         // Without a server there is nothing to test, except where CI requires it.
-        static var allCases: [Kind] { RedisServer.isInstalled ? [.redis, .sealed, .twoTier] : [] }
+        static var allCases: [Kind] { RedisServer.isInstalled ? [.redis, .sealed, .twoTier, .cluster] : [] }
     }
 
     private let open: RedisClient?
     private let sealed: RedisClient?
+    private let cluster: RedisClient?
 
     init() async throws {
         guard RedisServer.isInstalled else {
-            (open, sealed) = (nil, nil)
+            (open, sealed, cluster) = (nil, nil, nil)
             return
         }
-        let server = try await RedisServer.shared.value
-        open = try await server.connected(try server.client(.unique))
-        sealed = try await server.connected(
-            try server.client(.unique, sealKey: [UInt8](repeating: 7, count: 32)))
+        open = try await Topology.server.clients(1, .unique)[0]
+        sealed = try await Topology.server.clients(1, .unique, sealKey: [UInt8](repeating: 7, count: 32))[0]
+        cluster = try await Topology.cluster.clients(1, .unique)[0]
     }
 
     func store(_ kind: Kind) throws -> any CacheStore {
-        guard let open, let sealed else { throw NetError(.usage, "redis-server is not installed") }
+        guard let open, let sealed, let cluster else { throw NetError(.usage, "redis-server is not installed") }
         return switch kind {
         case .redis: RedisCacheStore(open)
         case .sealed: RedisCacheStore(sealed)
+        case .cluster: RedisCacheStore(cluster)
         case .twoTier: try RedisCacheStore(open).twoTier(with: MemoryCacheStore(hardLimit: 100_000))
         }
     }
