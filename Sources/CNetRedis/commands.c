@@ -18,6 +18,7 @@ static nc_status submit(nc_redis *client, nc_redis_pending *pending, uint32_t ti
                              limits->max_queued_bytes);
     }
     pending->deadline_ns = nc_redis_now_ns() + (uint64_t)limit_ms * 1000000u;
+    pending->has_own_limit = timeout_ms != 0;
     (void)pthread_mutex_lock(&client->lock);
     bool is_stopping = client->is_stopping;
     if (!is_stopping) {

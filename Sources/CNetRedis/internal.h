@@ -88,6 +88,7 @@ struct nc_redis_node {
     bool has_unread;  // reading stopped for the sake of other connections
     bool has_replied; // since the connection was made
     bool has_tried;   // connecting to the Unix socket
+    bool is_overdue;  // a command has exceeded the client's limit, and no reply has come since
     uint64_t retry_at_ns;
     uint64_t connect_until_ns;
     uint64_t received_at_ns;

@@ -45,6 +45,7 @@ static void expire_commands(nc_redis *client, uint64_t now_ns) {
     while (client->deadlines.count > 0 && client->deadlines.items[0]->deadline_ns <= now_ns) {
         nc_redis_pending *pending = client->deadlines.items[0];
         nc_redis_deadlines_remove(&client->deadlines, pending);
+        pending->node->is_overdue = pending->node->is_overdue || !pending->has_own_limit;
         if (pending->is_sent) {
             nc_redis_pending_deliver(pending, NULL, &err);
         } else {

@@ -262,6 +262,15 @@ static uint64_t check_silence(nc_redis_node *node, uint64_t now_ns) {
     return now_ns;
 }
 
+/// Sends a PING if no reply is due that would show that the server replies again. Without memory for it, the next
+/// command shows that.
+static void probe(nc_redis_node *node) {
+    if (node->is_overdue && node->sent.first == NULL && node->waiting.first == NULL) {
+        const nc_slice ping = nc_slice_of("PING");
+        node->is_overdue = nc_redis_node_send_own(node, &ping, 1, NULL);
+    }
+}
+
 uint64_t nc_redis_node_tick(nc_redis_node *node, uint64_t now_ns) {
     if (node->state == NC_REDIS_WAITING && now_ns >= node->retry_at_ns) {
         start_connecting(node, now_ns);
@@ -270,6 +279,7 @@ uint64_t nc_redis_node_tick(nc_redis_node *node, uint64_t now_ns) {
         check_resolution(node);
     }
     if (node->state == NC_REDIS_READY) {
+        probe(node);
         nc_redis_node_flush(node);
     }
     if (node->state == NC_REDIS_READY) {
@@ -289,6 +299,10 @@ void nc_redis_node_submit(nc_redis_node *node, nc_redis_pending *pending) {
     pending->is_sent = false;
     if (is_down(node)) {
         nc_redis_finish(node->client, pending, NULL, &node->failure);
+    } else if (node->is_overdue && !pending->has_own_limit) {
+        nc_error err;
+        (void)nc_redis_fail(&err, NC_ERR_TOTAL_TIMED_OUT, 0, "the server still owes the reply to an earlier command");
+        nc_redis_finish(node->client, pending, NULL, &err);
     } else {
         nc_redis_list_append(&node->waiting, pending);
     }
@@ -360,6 +374,7 @@ static bool accept_reply(nc_redis_node *node, nc_redis_reply *reply, nc_error *e
         return accept_greeting(node, reply, err);
     }
     node->has_replied = true;
+    node->is_overdue = false;
     if (node->is_subscriber) {
         bool is_expected = node->client->events->receive(node, reply);
         nc_redis_reply_free(reply);

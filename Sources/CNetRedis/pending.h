@@ -33,7 +33,8 @@ struct nc_redis_pending {
     nc_redis_node *node;
     uint16_t slot; // NC_REDIS_SLOTS for a command without key
     uint8_t redirects;
-    bool is_sent; // some of its bytes may have been written
+    bool is_sent;       // some of its bytes may have been written
+    bool has_own_limit; // not the client's
 };
 
 /// A list of commands.

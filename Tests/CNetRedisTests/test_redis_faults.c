@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /// Commands ECHO 0, ECHO 1, … and what became of each.
 typedef struct echoes {
@@ -76,6 +77,64 @@ static void faults__a_stopped_server_costs_the_time_limit_and_its_late_replies_a
     assert_int_equal(atomic_load(&all.done), COUNT);
     (void)sem_destroy(&all.ended);
     nc_redis_close(client);
+}
+
+/// Sends PING with the client's time limit, and returns the message of its error.
+static const char *ping_error(nc_redis *client) {
+    static nc_error err;
+    nc_redis_reply *reply = NULL;
+    const nc_slice word = nc_slice_of("PING");
+    nc_status status = nc_redis_call(client, &(nc_redis_command){.arguments = &word, .count = 1}, &reply, &err);
+    assert_status(status, err.status);
+    nc_redis_reply_free(reply);
+    return err.message;
+}
+
+static void faults__a_stopped_server_delays_only_the_first_command_with_the_clients_limit(void **state) {
+    (void)state;
+    enum { COUNT = 20 };
+    static echo each[COUNT];
+    echoes all = {0};
+    const char *still_late = "the server still owes the reply to an earlier command";
+    nc_redis *client = redis_open(&redis_group_server, NULL,
+                                  &(nc_redis_config){.command_timeout_ms = 300, .silence_timeout_ms = 60000});
+    assert_int_equal(sem_init(&all.ended, 0, 0), 0);
+    assert_string_equal(redis_ask(client, "PING"), "PONG");
+    redis_server_signal(&redis_group_server, SIGSTOP);
+    // A limit of a command's own says nothing about the server.
+    assert_string_equal(redis_ask_within(client, "PING", 1), "NC_ERR_TOTAL_TIMED_OUT");
+    assert_string_equal(ping_error(client), "the server did not reply within the time limit");
+    assert_string_equal(ping_error(client), still_late);
+    send_echoes(client, &all, each, COUNT, 10000);
+    assert_string_equal(ping_error(client), still_late);
+    redis_server_signal(&redis_group_server, SIGCONT);
+    await_echoes(&all, each, COUNT);
+    assert_int_equal(atomic_load(&all.done), COUNT);
+    assert_string_equal(redis_ask_within(client, "PING", 0), "PONG");
+    (void)sem_destroy(&all.ended);
+    nc_redis_close(client);
+}
+
+static void faults__a_replaced_connection_is_used_after_its_first_reply(void **state) {
+    (void)state;
+    relay *between = relay_start(redis_group_server.port);
+    char url[64];
+    (void)snprintf(url, sizeof url, "redis://127.0.0.1:%u", (unsigned)relay_port(between));
+    nc_redis *client =
+        redis_open(&redis_group_server, url,
+                   &(nc_redis_config){.command_timeout_ms = 200, .silence_timeout_ms = 20, .min_backoff_ms = 1});
+    assert_string_equal(redis_ask(client, "PING"), "PONG");
+    relay_hold(between);
+    assert_string_equal(ping_error(client), "the server did not reply within the time limit");
+    // Nothing but the client's own PING shows that the server replies over the new connection.
+    const struct timespec pause = {.tv_nsec = 2000000};
+    for (int i = 0; i < 10000 && ping_error(client)[0] != '\0'; i++) {
+        (void)nanosleep(&pause, NULL);
+    }
+    assert_string_equal(ping_error(client), "");
+    assert_true(relay_connections(between) >= 2);
+    nc_redis_close(client);
+    relay_stop(between);
 }
 
 static void faults__a_silent_connection_is_replaced(void **state) {
@@ -257,6 +316,8 @@ int main(int count, char **arguments) {
     }
     const struct CMUnitTest cases[] = {
         harness_case(faults__a_stopped_server_costs_the_time_limit_and_its_late_replies_are_dropped),
+        harness_case(faults__a_stopped_server_delays_only_the_first_command_with_the_clients_limit),
+        harness_case(faults__a_replaced_connection_is_used_after_its_first_reply),
         harness_case(faults__a_silent_connection_is_replaced),
         harness_case(faults__a_killed_server_is_found_again),
         harness_case(faults__commands_fail_immediately_while_the_server_is_unreachable),

@@ -11,6 +11,9 @@
 ///   max_backoff_ms; up to half of it is left out at random. Until an attempt succeeds, commands fail immediately with
 ///   the status of the last one. Commands that are sent while the first attempt runs wait for it, within their limit.
 /// - A command that was sent is never sent again, unless the server refused it (MOVED, ASK, NOSCRIPT).
+/// - When a command has exceeded the client's time limit, further commands fail immediately with
+///   NC_ERR_TOTAL_TIMED_OUT until the server replies again, so that a slow server delays a caller with several commands
+///   only once. Commands with a limit of their own are sent.
 /// - Commands that change the shared connection or its replies are refused: SELECT, AUTH, HELLO, SUBSCRIBE, MULTI,
 ///   WATCH, MONITOR and the like. Use a script instead of MULTI.
 /// - A blocking command (BLPOP) delays all commands behind it.
