@@ -148,9 +148,10 @@ public final class RedisCacheStore: CacheStore {
     public func remove(_ key: CacheKey) async throws(NetError) -> Bool {
         let name = try client.seal.name(Bytes(key.description))
         return try await change { () async throws(NetError) in
+            // With a limit of its own, it is sent even to a server that is slow, which may remove the entry later.
             let reply = try await client.run(
                 StoreScripts.remove, keys: ["e" + name],
-                words([name]) + [try message(.key, Bytes(key.description))])
+                words([name]) + [try message(.key, Bytes(key.description))], within: client.timeLimit)
             return reply.integer == 1
         }
     }

@@ -44,10 +44,14 @@ public final class SharedFlight: CallEnding {
         return ''
         """)
 
-    /// Keys: lock. Arguments: token, and the time in milliseconds in which waiting calls notice the end.
+    /// Keys: lock. Arguments: token, and the time in milliseconds in which waiting calls notice the end. A server
+    /// without memory refuses SET, but not DEL.
     private static let leave = RedisScript(
         """
-        if redis.pcall('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], '-' .. ARGV[1], 'PX', ARGV[2]) end
+        if redis.pcall('GET', KEYS[1]) == ARGV[1] then
+          local reply = redis.pcall('SET', KEYS[1], '-' .. ARGV[1], 'PX', ARGV[2])
+          if reply.err then redis.call('DEL', KEYS[1]) end
+        end
         return 0
         """)
 
@@ -56,6 +60,9 @@ public final class SharedFlight: CallEnding {
     private let lockTime: Duration
     private let flights = Lock<[UInt64: Flight]>([:])
     private let counts = Lock(Statistics())
+    /// The number of running ``returnLater(_:_:)``, and their maximum: each request may need one while a server is slow.
+    private let late = Lock(0)
+    private static let maximumLate = 256
 
     /// Creates the interceptor.
     ///
@@ -96,8 +103,14 @@ public final class SharedFlight: CallEnding {
         var other = Bytes()
         var pause = Duration.milliseconds(5)
         while ContinuousClock.now - start < lockTime {
-            let reply = try await client.run(
-                Self.enter, keys: [flight.lock], [flight.token, other, Bytes("\(lockTime.redisMilliseconds)")])
+            let reply: RedisReply
+            do throws(NetError) {
+                reply = try await client.run(
+                    Self.enter, keys: [flight.lock], [flight.token, other, Bytes("\(lockTime.redisMilliseconds)")])
+            } catch {
+                returnLater(flight, error)
+                throw error
+            }
             guard let held = reply.bytes else {
                 throw NetError(.badResponse, "the Redis server returned an unexpected reply")
             }
@@ -125,7 +138,8 @@ public final class SharedFlight: CallEnding {
     private func lead(_ call: Call, _ flight: Flight, _ next: Next) async {
         // Another process may have stored the response between the lookup and the lock.
         if await caching.keyToFetch(call, next) == nil {
-            return await leave(flight)
+            Task { await leave(flight) }
+            return
         }
         counts.withLock { $0.leading += 1 }
         flights.withLock { $0[call.id] = flight }
@@ -141,8 +155,32 @@ public final class SharedFlight: CallEnding {
         }
     }
 
+    /// Returns a lock that the server may still give to this call, after the call has stopped waiting for the reply.
+    private func returnLater(_ flight: Flight, _ error: NetError) {
+        guard [.totalTimedOut, .reset].contains(error.code),
+            late.withLock({ late in
+                guard late < Self.maximumLate else { return false }
+                late += 1
+                return true
+            })
+        else { return }
+        Task {
+            await leave(flight)
+            late.withLock { $0 -= 1 }
+        }
+    }
+
+    /// Returns the lock. If the server does not reply, tries again: the others wait as long as the lock exists.
     private func leave(_ flight: Flight) async {
-        _ = try? await client.run(Self.leave, keys: [flight.lock], [flight.token, Bytes("2000")])
+        let start = ContinuousClock.now
+        var pause = Duration.milliseconds(10)
+        while ContinuousClock.now - start < lockTime {
+            if (try? await client.run(Self.leave, keys: [flight.lock], [flight.token, Bytes("2000")])) != nil {
+                return
+            }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, .seconds(1))
+        }
     }
 }
 #endif

@@ -2,6 +2,12 @@
 import NetKitTesting
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 @testable import NetKit
 @testable import NetKitRedis
 
@@ -82,6 +88,54 @@ struct SharedFlightTests {
         #expect(try await agent.send(Request<String>("/")).value == "text")
         #expect(stub.requests.count == 1)
         #expect(flight.statistics.unlocked == 0)
+    }
+
+    @Test func lockThatTheServerGivesTooLateIsReturned() async throws {
+        let server = try await RedisServer.start()
+        stub.register("*", with: reply("text"))
+        // The response is stored elsewhere, so that the lock is the only thing that the server does.
+        func agent(_ timeLimit: Duration) async throws -> (agent: Agent, flight: SharedFlight) {
+            let client = try await server.connected(try server.client(prefix, timeLimit: timeLimit))
+            let caching = Caching(MemoryCacheStore(), rules: .http(HTTPCachePolicy()))
+            let flight = SharedFlight(client, caching, lockTime: .seconds(3600))
+            var configuration = Agent.Configuration(baseURL: "http://stub")
+            configuration.interceptors = [flight, caching]
+            return (Agent(configuration, transport: stub), flight)
+        }
+        let late = try await agent(.milliseconds(20))
+        server.kill(SIGSTOP)
+        #expect(try await late.agent.send(Request<String>("/")).value == "text")
+        #expect(late.flight.statistics.unlocked == 1)
+        server.kill(SIGCONT)
+        // The server now takes the lock for the call that has ended.
+        let next = try await agent(.seconds(30))
+        #expect(try await next.agent.send(Request<String>("/")).value == "text")
+    }
+
+    @Test func lockIsReturnedToAServerWithoutMemory() async throws {
+        let server = try await RedisServer.start(["--maxmemory-policy", "noeviction"])
+        stub.register("*", with: reply("first").held(by: gate), reply("second"))
+        func agent() async throws -> (agent: Agent, flight: SharedFlight, client: RedisClient) {
+            let client = try await server.connected(try server.client(prefix))
+            let caching = Caching(
+                RedisCacheStore(client), rules: .http(HTTPCachePolicy()),
+                hashKey: Bytes([UInt8](repeating: 1, count: 32)))
+            let flight = SharedFlight(client, caching, lockTime: .seconds(3600))
+            var configuration = Agent.Configuration(baseURL: "http://stub")
+            configuration.interceptors = [flight, caching]
+            return (Agent(configuration, transport: stub), flight, client)
+        }
+        let (one, two) = (try await agent(), try await agent())
+        let leading = Task { try await one.agent.send(Request<String>("/")).value }
+        try await gate.waitForArrivals(1)
+        let waiting = Task { try await two.agent.send(Request<String>("/")).value }
+        while two.flight.statistics.waiting == 0 {
+            await Task.yield()
+        }
+        _ = try await one.client.send([Bytes("CONFIG"), Bytes("SET"), Bytes("maxmemory"), Bytes("1")])
+        gate.open()
+        #expect(try await leading.value == "first")
+        #expect(try await waiting.value == "second")
     }
 
     @Test func differentUsersDoNotWaitForEachOther() async throws {
