@@ -202,6 +202,9 @@ let package = Package(
             name: "suite-client", dependencies: ["NetKit"], path: "Tests/Suites",
             exclude: ["bettertls.py", "cache-tests.mjs", "cache_client.py", "limbo.py", "run"],
             sources: ["main.swift", "SuiteClient.swift"]),
+        // What script/torture redis runs. Without the trait it only prints that.
+        .executableTarget(
+            name: "RedisTorture", dependencies: ["NetKit", "NetKitRedis", "CNetTesting"], path: "Tests/RedisTorture"),
         .testTarget(
             name: "NetKitImagesTests", dependencies: ["NetKit", "NetKitTesting", "NetKitImages", "NetKitCLI"],
             swiftSettings: strict),

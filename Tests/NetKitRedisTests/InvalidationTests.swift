@@ -57,7 +57,7 @@ struct InvalidationTests {
         try await one.store.put(CacheEntry(body: [2], host: "h", tags: ["a"]), for: .test("k"))
         while try await other.store.entry(for: .test("k"))?.body != [2] {
             try Task.checkCancellation()
-            await Task.yield() // a hit in memory does not suspend, and the message needs a thread
+            await Task.yield()  // a hit in memory does not suspend, and the message needs a thread
         }
         try await one.store.remove(.test("k"))
         try await other.remembers("k", false)
