@@ -47,7 +47,7 @@ enum ExitCode {
         .unacceptableStatus: badStatus, .digestMismatch: badDigest, .badRange: 33,
         .upgradeRefused: badHandshake, .badUpgrade: badHandshake, .badFrame: badFrame, .badText: badFrame,
         .badDeflate: badFrame, .frameFlood: badFrame, .messageTooLarge: tooLarge, .closedByServer: abnormalClose,
-        .peerTimedOut: 28,
+        .peerTimeout: 28,
         // Trust.
         .tlsHandshake: 35, .tlsUntrusted: 60, .tlsExpired: 60, .tlsNotYetValid: 60, .tlsName: 60,
         .tlsCertificate: 60, .tlsRoots: 77, .tlsBackend: 4, .tlsIdentity: 58,
@@ -55,7 +55,7 @@ enum ExitCode {
         // The network.
         .resolve: 6, .connect: 7, .refused: 7, .unreachable: 7, .reset: 56, .cutShort: 18, .emptyReply: 52,
         .send: 55, .receive: 56, .http2: 16, .http3: 95, .proxy: 97,
-        .connectTimedOut: 28, .firstByteTimedOut: 28, .idleTimedOut: 28, .totalTimedOut: 28, .slotTimedOut: 28,
+        .connectTimeout: 28, .firstByteTimeout: 28, .idleTimeout: 28, .timeout: 28, .slotTimeout: 28,
         // Control.
         .cancelled: 42, .stoppedByCaller: 42, .tooManyRedirects: 47, .redirectRefused: 1, .internal: `internal`,
         .bodySource: read, .notCached: notCached,

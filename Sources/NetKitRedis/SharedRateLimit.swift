@@ -65,7 +65,7 @@ public final class SharedRateLimit: Interceptor {
     ///     `count`.
     ///   - scope: the requests that share a limit.
     ///   - maxWait: the longest wait. A request that would wait longer fails immediately with
-    ///     ``NetError/Code/slotTimedOut``. If `nil`, requests wait as long as necessary.
+    ///     ``NetError/Code/slotTimeout``. If `nil`, requests wait as long as necessary.
     ///   - redis: the client, whose prefix selects the limits.
     ///   - time: the clock and the sleep function of the waits.
     public init(
@@ -100,7 +100,7 @@ public final class SharedRateLimit: Interceptor {
         }
         counts.withLock { $0.shared += 1 }
         if wait < 0 {
-            throw NetError(.slotTimedOut, "the shared rate limit would delay the request longer than maxWait")
+            throw NetError(.slotTimeout, "the shared rate limit would delay the request longer than maxWait")
         }
         if wait > 0 {
             do throws(NetError) {

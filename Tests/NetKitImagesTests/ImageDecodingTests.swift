@@ -126,7 +126,7 @@ struct ImageDecodingTests {
         let encoded = try EncodedImage(bytes, options)
         #expect(encoded.width == 8_000 && encoded.height == 8_000)
         let response = Response(status: 200, headers: ["Content-Type": "image/png"], bytes: bytes)
-        #expect(try response.decoded(by: .encodedImage(options)).width == 8_000)
+        #expect(try response.decode(by: .encodedImage(options)).width == 8_000)
         options.maxPixels -= 1
         #expect(throws: NetError.self) { try EncodedImage(bytes, options) }
     }

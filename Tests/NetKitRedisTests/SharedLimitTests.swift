@@ -30,7 +30,7 @@ struct SharedLimitTests {
                     do throws(NetError) {
                         _ = try await agent.send(Request<Bytes>("http://a/"))
                     } catch {
-                        #expect(error.code == .slotTimedOut)
+                        #expect(error.code == .slotTimeout)
                         refused.withLock { $0 += 1 }
                     }
                 }

@@ -48,14 +48,20 @@ extension Agent {
     /// - Parameters:
     ///   - source: a path relative to ``Configuration/baseURL``, or a URL.
     ///   - path: the path of the file, or of a directory for it: a `String` or a `URL`.
+    ///   - query: the query, as for ``get``.
+    ///   - headers: the header fields.
+    ///   - credentials: the credentials; `nil` for those of the agent.
+    ///   - timeout: the total time; `nil` for that of ``Configuration/streamLimits``.
     ///   - options: how the file is fetched and checked.
     ///   - progress: receives the progress; see ``Request/progress``.
+    @discardableResult
     public func download(
-        _ source: some URLConvertible, to path: some PathConvertible, options: DownloadOptions = DownloadOptions(),
-        progress: ProgressHandler? = nil
+        _ source: some URLConvertible, to path: some PathConvertible, query: ParameterList? = nil,
+        headers: Headers = [:], credentials: Credentials? = nil, timeout: Duration? = nil,
+        options: DownloadOptions = DownloadOptions(), progress: ProgressHandler? = nil
     ) async throws(NetError) -> Response<DownloadedFile> {
-        var request = Request<Bytes>(source)
-        request.progress = progress
+        var request = Request<Bytes>(source, parameters: query.map { Parameters($0) }, headers: headers)
+        CallOptions(headers, credentials, nil, timeout, progress).apply(to: &request)
         return try await download(request, to: path, options: options)
     }
 

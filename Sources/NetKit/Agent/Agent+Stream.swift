@@ -18,9 +18,19 @@ extension Agent {
     ///
     ///     for try await line in try await agent.stream("log").lines { … }
     ///
-    /// - Parameter path: a path relative to ``Configuration/baseURL``, or a URL.
-    public func stream(_ path: some URLConvertible) async throws(NetError) -> ResponseStream {
-        try await stream(Request<Void>(path))
+    /// - Parameters:
+    ///   - path: a path relative to ``Configuration/baseURL``, or a URL.
+    ///   - query: the query, as for ``get``.
+    ///   - headers: the header fields.
+    ///   - credentials: the credentials; `nil` for those of the agent.
+    ///   - timeout: the total time; `nil` for that of ``Configuration/streamLimits``.
+    public func stream(
+        _ path: some URLConvertible, query: ParameterList? = nil, headers: Headers = [:],
+        credentials: Credentials? = nil, timeout: Duration? = nil
+    ) async throws(NetError) -> ResponseStream {
+        var request = Request<Void>(path, parameters: query.map { Parameters($0) }, headers: headers)
+        CallOptions(headers, credentials, nil, timeout).apply(to: &request)
+        return try await stream(request)
     }
 
     /// Streams the response to a request.

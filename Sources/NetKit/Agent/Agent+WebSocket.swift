@@ -19,10 +19,19 @@ extension Agent {
     }
 
     /// Opens a WebSocket to a path relative to ``Configuration/baseURL``, or to a URL.
+    ///
+    /// - Parameters:
+    ///   - path: the path or the URL.
+    ///   - headers: the header fields of the handshake.
+    ///   - credentials: the credentials; `nil` for those of the agent.
+    ///   - options: the options of the socket.
     public func webSocket(
-        _ path: some URLConvertible, options: WebSocket.Options = .init()
+        _ path: some URLConvertible, headers: Headers = [:], credentials: Credentials? = nil,
+        options: WebSocket.Options = .init()
     ) async throws(NetError) -> WebSocket {
-        try await openSocket(Request<Void>(path), options)
+        var request = Request<Void>(path, headers: headers)
+        CallOptions(headers, credentials).apply(to: &request)
+        return try await openSocket(request, options)
     }
 
     private func openSocket<Value>(

@@ -66,11 +66,19 @@ public final class Agent: Sendable {
     /// - Parameter timeout: the total time of a call; if `nil`, it has the default of ``Limits/total``.
     public convenience init(
         baseURL: some URLConvertible, headers: Headers = [:], credentials: Credentials? = nil,
-        timeout: Duration? = nil, interceptors: [any Interceptor] = []
+        timeout: Duration? = nil, redirects: RedirectPolicy = .follow, trust: TrustPolicy = TrustPolicy(),
+        proxy: Proxy? = nil, cookies: StatePersistence = .off, json: JSONCoding = JSONCoding(),
+        interceptors: [any Interceptor] = [], observers: [any Observer] = []
     ) {
         var configuration = Configuration(baseURL: baseURL, headers: headers)
         configuration.credentials = credentials
+        configuration.redirects = redirects
+        configuration.trust = trust
+        configuration.proxy = proxy
+        configuration.cookies = cookies
+        configuration.json = json
         configuration.interceptors = interceptors
+        configuration.observers = observers
         if let timeout {
             configuration.timeout = timeout
         }
@@ -154,7 +162,7 @@ public final class Agent: Sendable {
     func withJSONSettings(_ received: Response<Bytes>, of request: Request<some Sendable>) -> Response<Bytes> {
         guard json != nil || request.hasOptions, let json = json(of: request) else { return received }
         var received = received
-        received.json = json
+        received.jsonCoding = json
         return received
     }
 

@@ -183,11 +183,17 @@ extension Agent {
     ///
     /// - Parameters:
     ///   - path: a path relative to ``Configuration/baseURL``, or a URL.
+    ///   - query: the query, as for ``get``.
+    ///   - headers: the header fields.
+    ///   - credentials: the credentials; `nil` for those of the agent.
     ///   - options: the options of the event stream.
     public func serverSentEvents(
-        _ path: some URLConvertible, options: ServerSentEvents.Options = .init()
+        _ path: some URLConvertible, query: ParameterList? = nil, headers: Headers = [:],
+        credentials: Credentials? = nil, options: ServerSentEvents.Options = .init()
     ) -> ServerSentEvents {
-        serverSentEvents(Request<Void>(path), options: options)
+        var request = Request<Void>(path, parameters: query.map { Parameters($0) }, headers: headers)
+        CallOptions(headers, credentials).apply(to: &request)
+        return serverSentEvents(request, options: options)
     }
 }
 

@@ -1,119 +1,137 @@
 /// Sends requests with one method. Call it like a function; see ``Agent/get``.
 ///
-/// It accepts the statuses from 200 to 299, and decodes the body by the type of the value (``Decoding/automatic``): JSON,
-/// except for text and bytes.
+/// It accepts the statuses from 200 to 299, and decodes the body by the type of the value (``Decoding/automatic``):
+/// JSON, except for text and bytes.
 ///
 /// - The path is relative to ``Agent/Configuration/baseURL``, or a URL.
-/// - Parameters go into the URL for GET and DELETE. For the other methods they become a form in the body. If `body` is
-///   ``Body/multipart(_:)``, they become the first parts of that form.
+/// - `query`, `json` and `form` accept a dictionary literal, which may contain variables, and any `Encodable` value.
+/// - `parameters` become the query for GET, HEAD and DELETE, and a form for the other methods.
+/// - `json`, `form`, `multipart` and `body` are the body; only one of them can be set. A `form` beside a `multipart`
+///   body becomes its first parts.
 /// - `timeout` is ``Request/timeout``, and `progress` reports sent and received bytes.
-/// - A call without a type returns a JSON tree.
-/// - If the type is a JSON tree or an Optional, the value of an empty body (such as that of a 204) is `nil`.
+/// - A call without a type returns a JSON tree. It is `nil` if the body is empty, or if its Content-Type is not JSON.
+///   ``Response/text`` and ``Response/bytes`` have the body.
+/// - If the type is an Optional, the value of an empty body (such as that of a 204) is `nil`.
 public struct Verb: Sendable {
     let agent: Agent
     let method: Method
 
-    /// Sends the request and decodes the response.
+    /// Sends the request and decodes the response. A literal keeps the order of its values.
     public func callAsFunction<Value: Decodable & Sendable>(
-        _ path: some URLConvertible, as type: Value.Type = Value.self, parameters: Parameters? = nil,
-        headers: Headers = [:], body: Body? = nil, timeout: Duration? = nil, progress: Agent.ProgressHandler? = nil
+        _ path: some URLConvertible, as type: Value.Type = Value.self, parameters: ParameterList? = nil,
+        query: ParameterList? = nil, json: ParameterList? = nil, form: ParameterList? = nil,
+        multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
+        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
-        try await send(path, parameters, headers, body, timeout, progress, .automatic)
+        let content = try CallContent(parameters, query, json, form, multipart, body)
+        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        return try await send(path, content, options, .automatic)
     }
 
     /// Sends the request and returns the body as a JSON tree.
     @discardableResult
     public func callAsFunction(
+        _ path: some URLConvertible, parameters: ParameterList? = nil,
+        query: ParameterList? = nil, json: ParameterList? = nil, form: ParameterList? = nil,
+        multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
+        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        progress: Agent.ProgressHandler? = nil
+    ) async throws(NetError) -> Response<JSONValue?> {
+        let content = try CallContent(parameters, query, json, form, multipart, body)
+        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        return try await send(path, content, options, .treeIfJSON)
+    }
+
+    /// Sends the request with trees of parameters, or literals with nested literals of several types.
+    @_disfavoredOverload
+    public func callAsFunction<Value: Decodable & Sendable>(
+        _ path: some URLConvertible, as type: Value.Type = Value.self, parameters: Parameters? = nil,
+        query: Parameters? = nil, json: Parameters? = nil, form: Parameters? = nil,
+        multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
+        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        progress: Agent.ProgressHandler? = nil
+    ) async throws(NetError) -> Response<Value> {
+        let content = try CallContent(parameters, query, json, form, multipart, body)
+        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        return try await send(path, content, options, .automatic)
+    }
+
+    /// Sends the request with trees of parameters, and returns the body as a JSON tree.
+    @_disfavoredOverload
+    @discardableResult
+    public func callAsFunction(
         _ path: some URLConvertible, parameters: Parameters? = nil,
-        headers: Headers = [:], body: Body? = nil, timeout: Duration? = nil, progress: Agent.ProgressHandler? = nil
+        query: Parameters? = nil, json: Parameters? = nil, form: Parameters? = nil,
+        multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
+        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<JSONValue?> {
-        try await send(path, parameters, headers, body, timeout, progress, .automatic)
+        let content = try CallContent(parameters, query, json, form, multipart, body)
+        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        return try await send(path, content, options, .treeIfJSON)
     }
 
-    /// Sends the request with a dictionary literal with variables as its parameters.
-    public func callAsFunction<Value: Decodable & Sendable>(
-        _ path: some URLConvertible, as type: Value.Type = Value.self, parameters: ParameterList,
-        headers: Headers = [:], body: Body? = nil, timeout: Duration? = nil, progress: Agent.ProgressHandler? = nil
-    ) async throws(NetError) -> Response<Value> {
-        try await send(path, Parameters(parameters), headers, body, timeout, progress, .automatic)
-    }
-
-    /// Sends the request with a dictionary literal with variables as its parameters. Returns a JSON tree.
-    @discardableResult
-    public func callAsFunction(
-        _ path: some URLConvertible, parameters: ParameterList,
-        headers: Headers = [:], body: Body? = nil, timeout: Duration? = nil, progress: Agent.ProgressHandler? = nil
-    ) async throws(NetError) -> Response<JSONValue?> {
-        try await send(path, Parameters(parameters), headers, body, timeout, progress, .automatic)
-    }
-
-    /// Sends the request with the fields of an encodable value, such as a structure or a dictionary.
+    /// Sends the request with the fields of encodable values, such as structures or dictionaries.
     @_disfavoredOverload
     public func callAsFunction<Value: Decodable & Sendable>(
-        _ path: some URLConvertible, as type: Value.Type = Value.self, parameters: some Encodable,
-        headers: Headers = [:], body: Body? = nil, timeout: Duration? = nil, progress: Agent.ProgressHandler? = nil
+        _ path: some URLConvertible, as type: Value.Type = Value.self, parameters: (any Encodable)? = nil,
+        query: (any Encodable)? = nil, json: (any Encodable)? = nil, form: (any Encodable)? = nil,
+        multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
+        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
-        try await send(path, Parameters(parameters), headers, body, timeout, progress, .automatic)
+        let content = try CallContent(parameters, query, json, form, multipart, body)
+        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        return try await send(path, content, options, .automatic)
     }
 
-    /// Sends the request with the fields of an encodable value, such as a structure or a dictionary.
+    /// Sends the request with the fields of encodable values, and returns the body as a JSON tree.
     @_disfavoredOverload
     @discardableResult
     public func callAsFunction(
-        _ path: some URLConvertible, parameters: some Encodable,
-        headers: Headers = [:], body: Body? = nil, timeout: Duration? = nil, progress: Agent.ProgressHandler? = nil
+        _ path: some URLConvertible, parameters: (any Encodable)? = nil,
+        query: (any Encodable)? = nil, json: (any Encodable)? = nil, form: (any Encodable)? = nil,
+        multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
+        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<JSONValue?> {
-        try await send(path, Parameters(parameters), headers, body, timeout, progress, .automatic)
-    }
-
-    /// Sends the request with a dictionary of encodable values of several types.
-    @_disfavoredOverload
-    public func callAsFunction<Value: Decodable & Sendable>(
-        _ path: some URLConvertible, as type: Value.Type = Value.self, parameters: some NamedValues,
-        headers: Headers = [:], body: Body? = nil, timeout: Duration? = nil, progress: Agent.ProgressHandler? = nil
-    ) async throws(NetError) -> Response<Value> {
-        try await send(path, Parameters(parameters), headers, body, timeout, progress, .automatic)
-    }
-
-    /// Sends the request with a dictionary of encodable values of several types. Returns a JSON tree.
-    @_disfavoredOverload
-    @discardableResult
-    public func callAsFunction(
-        _ path: some URLConvertible, parameters: some NamedValues,
-        headers: Headers = [:], body: Body? = nil, timeout: Duration? = nil, progress: Agent.ProgressHandler? = nil
-    ) async throws(NetError) -> Response<JSONValue?> {
-        try await send(path, Parameters(parameters), headers, body, timeout, progress, .automatic)
+        let content = try CallContent(parameters, query, json, form, multipart, body)
+        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        return try await send(path, content, options, .treeIfJSON)
     }
 
     private func send<Value>(
-        _ path: some URLConvertible, _ parameters: Parameters?, _ headers: Headers, _ body: Body?,
-        _ timeout: Duration?, _ progress: Agent.ProgressHandler?, _ decoding: Decoding<Value>
+        _ path: some URLConvertible, _ content: CallContent, _ options: CallOptions, _ decoding: Decoding<Value>
     ) async throws(NetError) -> Response<Value> {
         var request = Request<Value>(
-            path, method: method, parameters: parameters, headers: headers, body: body, decoding: decoding)
-        if let timeout {
-            request.timeout = timeout
+            path, method: method, parameters: content.parameters, headers: options.headers, body: content.body,
+            decoding: decoding)
+        options.apply(to: &request)
+        if content.placement != .byMethod {
+            request.parameterPlacement = content.placement
         }
-        if let progress {
-            request.progress = progress
+        if decoding.types == nil, Value.self == JSONValue?.self {
+            request.content.wantsJSON = true
         }
         return try await agent.send(request)
     }
 }
 
-/// One-line calls; see ``Verb``.
-///
-///     let cities = try await agent.get("cities", as: [City].self, parameters: ["count": count]).value
-///     let name = try await agent.get("cities/1").value?["name"]?.string
-///     try await agent.delete("cities/1")
 extension Agent {
     /// A handler that receives the progress of a transfer; see ``Request/progress``.
     public typealias ProgressHandler = @Sendable (TransferProgress) -> Void
 
     /// Sends a GET request.
+    ///
+    ///     let cities = try await agent.get("cities", as: [City].self, query: ["count": count]).value
+    ///     let name = try await agent.get("cities/1").value?["name"]?.string
     public var get: Verb { Verb(agent: self, method: .get) }
 
-    /// Sends a POST request.
+    /// Sends a HEAD request. The response has no body.
+    public var head: Verb { Verb(agent: self, method: .head) }
+
+    /// Sends a POST request: `try await agent.post("cities", json: city)`.
     public var post: Verb { Verb(agent: self, method: .post) }
 
     /// Sends a PUT request.
@@ -125,26 +143,31 @@ extension Agent {
     /// Sends a DELETE request.
     public var delete: Verb { Verb(agent: self, method: .delete) }
 
-    /// Sends a HEAD request: the response has no body and no value.
+    /// Uploads a file, which is read while it is sent. If the length of the file changes meanwhile, the call fails with
+    /// ``NetError/Code/bodyLength``.
+    ///
+    ///     try await agent.upload(file: "/tmp/a.jpg", to: "photos") { print($0.fractionCompleted ?? 0) }
+    ///
+    /// - Parameters:
+    ///   - file: the path of the file: a `String` or a `URL`.
+    ///   - path: a path relative to ``Configuration/baseURL``, or a URL.
+    ///   - type: the type of the value; a JSON tree by default, as for ``get``.
+    ///   - method: the method.
+    ///   - contentType: the media type of the file.
+    ///   - headers: the header fields.
+    ///   - credentials: the credentials; `nil` for those of the agent.
+    ///   - timeout: the total time; see ``Request/timeout``.
+    ///   - progress: receives the progress; see ``Request/progress``.
     @discardableResult
-    public func head(
-        _ path: some URLConvertible, parameters: Parameters? = nil, headers: Headers = [:],
+    public func upload<Value: Decodable & Sendable>(
+        file: some PathConvertible, to path: some URLConvertible, as type: Value.Type = JSONValue?.self,
+        method: Method = .post, contentType: String? = nil, headers: Headers = [:], credentials: Credentials? = nil,
         timeout: Duration? = nil, progress: ProgressHandler? = nil
-    ) async throws(NetError) -> Response<Void> {
-        var request = Request<Void>(path, method: .head, parameters: parameters, headers: headers)
-        if let timeout {
-            request.timeout = timeout
-        }
-        request.progress = progress
+    ) async throws(NetError) -> Response<Value> {
+        let decoding = Decoding.treeIfJSON as? Decoding<Value> ?? .automatic
+        var request = Request<Value>(
+            path, method: method, headers: headers, body: .file(file, contentType: contentType), decoding: decoding)
+        CallOptions(headers, credentials, nil, timeout, progress).apply(to: &request)
         return try await send(request)
-    }
-
-    /// Sends a HEAD request with a dictionary literal with variables as its parameters.
-    @discardableResult
-    public func head(
-        _ path: some URLConvertible, parameters: ParameterList, headers: Headers = [:],
-        timeout: Duration? = nil, progress: ProgressHandler? = nil
-    ) async throws(NetError) -> Response<Void> {
-        try await head(path, parameters: Parameters(parameters), headers: headers, timeout: timeout, progress: progress)
     }
 }

@@ -146,7 +146,9 @@ extension Body {
 
     /// Returns a JSON body with a dictionary of encodable values of several types. Its members are sorted.
     @_disfavoredOverload
-    public static func json(_ values: some NamedValues, style: JSONStyle? = nil) throws(NetError) -> Body {
+    public static func json(_ values: [String: any Encodable & Sendable], style: JSONStyle? = nil) throws(NetError)
+        -> Body
+    {
         try Body(jsonValue: Parameters(values), style: style)
     }
 

@@ -170,7 +170,7 @@ public enum ParametersBuilder {
 
     /// Accepts a dictionary of encodable values of several types.
     @_disfavoredOverload
-    public static func buildExpression(_ parameters: some NamedValues) -> Component {
+    public static func buildExpression(_ parameters: [String: any Encodable & Sendable]) -> Component {
         Component(parameters: Parameters(parameters))
     }
 

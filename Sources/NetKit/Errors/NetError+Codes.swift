@@ -124,17 +124,17 @@ extension NetError.Code: CustomStringConvertible {
     /// The authentication exchange failed, or a challenge hook failed it.
     public static let authentication = Self(rawValue: 89)
     /// Connecting took longer than its limit.
-    public static let connectTimedOut = Self(rawValue: 120)
+    public static let connectTimeout = Self(rawValue: 120)
     /// The first byte of the response took longer than its limit.
-    public static let firstByteTimedOut = Self(rawValue: 121)
+    public static let firstByteTimeout = Self(rawValue: 121)
     /// No bytes moved for longer than the idle limit.
-    public static let idleTimedOut = Self(rawValue: 122)
-    /// The transfer took longer than its limit.
-    public static let totalTimedOut = Self(rawValue: 123)
+    public static let idleTimeout = Self(rawValue: 122)
+    /// The call took longer than its ``Request/timeout``.
+    public static let timeout = Self(rawValue: 123)
     /// The wait for a connection slot, a concurrency limit or a rate limit is longer than allowed.
-    public static let slotTimedOut = Self(rawValue: 124)
+    public static let slotTimeout = Self(rawValue: 124)
     /// The WebSocket peer sent nothing within its limit.
-    public static let peerTimedOut = Self(rawValue: 125)
+    public static let peerTimeout = Self(rawValue: 125)
     /// The task or the transfer was cancelled.
     public static let cancelled = Self(rawValue: 150)
     /// A callback or a hook stopped the request, or a closure of the app threw an error that is not a ``NetError``.
@@ -196,7 +196,7 @@ extension NetError.Code: CustomStringConvertible {
         (100...110).contains(rawValue) || (120...125).contains(rawValue)
     }
 
-    /// The name of the constant, such as "firstByteTimedOut". For an unknown code, the number.
+    /// The name of the constant, such as "firstByteTimeout". For an unknown code, the number.
     public var description: String {
         Self.names[rawValue] ?? "code \(rawValue)"
     }
@@ -214,8 +214,8 @@ extension NetError.Code: CustomStringConvertible {
         90: "pinMismatch", 91: "plaintextRefused", 92: "tlsRevoked", 93: "tlsStaple",
         100: "resolve", 101: "connect", 102: "refused", 103: "unreachable", 104: "reset", 105: "cutShort",
         106: "emptyReply", 107: "send", 108: "receive", 109: "http2", 110: "proxy", 111: "http3", 89: "authentication",
-        120: "connectTimedOut", 121: "firstByteTimedOut", 122: "idleTimedOut", 123: "totalTimedOut",
-        124: "slotTimedOut", 125: "peerTimedOut",
+        120: "connectTimeout", 121: "firstByteTimeout", 122: "idleTimeout", 123: "timeout",
+        124: "slotTimeout", 125: "peerTimeout",
         150: "cancelled", 151: "stoppedByCaller", 152: "tooManyRedirects", 153: "redirectRefused",
         155: "bodySource", 199: "internal",
         200: "undecodable", 201: "unencodable", 202: "unacceptableStatus", 203: "unacceptableType",

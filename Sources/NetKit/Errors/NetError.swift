@@ -143,6 +143,13 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
         code.isRetryable && !(code == .proxy && response?.status == 407)
     }
 
+    /// Whether a time limit ended the call: ``Code/timeout``, or the code of another limit, such as
+    /// ``Code/connectTimeout``.
+    public var isTimeout: Bool { (120...125).contains(code.rawValue) }
+
+    /// Whether the call or its task was cancelled: ``Code/cancelled``.
+    public var isCancelled: Bool { code == .cancelled }
+
     /// The code's name and the message.
     public var description: String { "\(code): \(message)" }
 }

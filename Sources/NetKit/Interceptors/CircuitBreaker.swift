@@ -59,8 +59,8 @@ public final class CircuitBreaker: PromptInterceptor {
     private static func isFailure(_ outcome: Result<Int, NetError>) -> Bool {
         switch outcome {
         case .success(let status): [500, 502, 503, 504].contains(status)
-        // slotTimedOut comes from a local queue, not from the host.
-        case .failure(let error): error.isRetryable && error.code != .slotTimedOut
+        // slotTimeout comes from a local queue, not from the host.
+        case .failure(let error): error.isRetryable && error.code != .slotTimeout
         }
     }
 
@@ -147,7 +147,7 @@ extension NetError {
     /// Whether the call ended for a local reason, so that its error shows nothing about the host.
     fileprivate var isUnrelatedToHost: Bool {
         let others: [Code] = [
-            .slotTimedOut, .stoppedByCaller, .bodySource, .unencodable, .circuitOpen, .ignored, .cellularRefused,
+            .slotTimeout, .stoppedByCaller, .bodySource, .unencodable, .circuitOpen, .ignored, .cellularRefused,
             .queued, .invalidParameters, .notCached, .authentication, .plaintextRefused,
         ]
         return code == .cancelled || (response == nil && (code.rawValue < 40 || others.contains(code)))

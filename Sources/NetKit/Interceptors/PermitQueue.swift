@@ -26,7 +26,7 @@ final class PermitQueue: Sendable {
 
     /// Waits for a slot.
     ///
-    /// - Throws: ``NetError/Code/slotTimedOut`` after ``Limits/slot``, ``NetError/Code/totalTimedOut`` at the end of
+    /// - Throws: ``NetError/Code/slotTimeout`` after ``Limits/slot``, ``NetError/Code/timeout`` at the end of
     ///   the call's time, and ``NetError/Code/cancelled`` if the task is cancelled.
     func take(
         for request: Request<Bytes>, within budget: TimeBudget = TimeBudget(nil)
@@ -84,7 +84,7 @@ final class PermitQueue: Sendable {
         guard (try? await time.sleep(limit)) != nil else { return }
         let waiter = state.withLock { $0.remove(number) }
         waiter?.fulfil(
-            .failure(NetError(.slotTimedOut, "the service's concurrency limit had no free slot in time (limits.slot)")))
+            .failure(NetError(.slotTimeout, "the service's concurrency limit had no free slot in time (limits.slot)")))
     }
 
     /// Removes a waiter from the queue. If the waiter was given a slot in the meantime, the slot is passed on.

@@ -42,7 +42,7 @@ public final class RateLimit: PromptInterceptor {
     ///   - burst: the number of requests that may start together when the bucket is full, from 1. If `nil`, `count`.
     ///   - scope: the requests that share a bucket.
     ///   - maxWait: the longest wait. A request that would wait longer fails immediately with
-    ///     ``NetError/Code/slotTimedOut``. If `nil`, there is no limit.
+    ///     ``NetError/Code/slotTimeout``. If `nil`, there is no limit.
     ///   - time: the clock and the sleep function.
     public init(
         _ count: Int, per period: Duration, burst: Int? = nil, scope: Scope = .host, maxWait: Duration? = nil,
@@ -109,7 +109,7 @@ public final class RateLimit: PromptInterceptor {
             return (tokenTime, wait)
         }
         guard let token else {
-            throw NetError(.slotTimedOut, "the rate limit would delay the request longer than maxWait")
+            throw NetError(.slotTimeout, "the rate limit would delay the request longer than maxWait")
         }
         return token
     }

@@ -109,7 +109,7 @@ public struct Retry: PromptInterceptor {
         call.watch?.report(.waiting(maxPathDelay, .connectivity), of: call.request)
         do throws(NetError) {
             try await reachability.wait(for: maxPathDelay, time: time) { $0.status != .notReachable }
-        } catch  where error.code == .totalTimedOut {}
+        } catch  where error.code == .timeout {}
     }
 
     private var rules: RetryRules {

@@ -20,7 +20,7 @@ struct TimeBudget: Sendable {
     /// The remaining time, which is zero or negative after the end. `nil` if there is no limit.
     var remaining: Duration? { total.map { $0 - (ContinuousClock.now - started) } }
 
-    /// Returns the remaining time, or `nil` if there is no limit. Throws ``NetError/Code/totalTimedOut`` if the time is
+    /// Returns the remaining time, or `nil` if there is no limit. Throws ``NetError/Code/timeout`` if the time is
     /// over.
     ///
     /// - Parameter activity: the activity that the error names.
@@ -109,7 +109,7 @@ struct TimeBudget: Sendable {
     }
 
     func timedOut(_ activity: String) -> NetError {
-        NetError(.totalTimedOut, "\(activity) exceeded the total time limit of \(total ?? .zero) (limits.total)")
+        NetError(.timeout, "\(activity) exceeded the total time limit of \(total ?? .zero) (limits.total)")
     }
 }
 
@@ -187,7 +187,7 @@ private final class Race<Value: Sendable>: Sendable {
 
     /// Ends the race with the outcome of the work. If the time is over already, the outcome is a timeout.
     func end(_ outcome: Result<Value, NetError>) {
-        if case .failure(let error) = outcome, error.code == .totalTimedOut {
+        if case .failure(let error) = outcome, error.code == .timeout {
             return promise.fulfil(outcome)
         }
         promise.fulfil(activities.end.map { .failure($0) } ?? outcome)

@@ -42,7 +42,7 @@ public struct TimeSource: Sendable {
         .seconds(min(max(0, moment - epochSeconds()), 1e10))
     }
 
-    /// Notifies the call's observers and sleeps. Throws ``NetError/Code/totalTimedOut`` if the call's time ends first.
+    /// Notifies the call's observers and sleeps. Throws ``NetError/Code/timeout`` if the call's time ends first.
     package func wait(
         _ time: Duration, for reason: Event.WaitReason, in call: Call
     ) async throws(NetError) {

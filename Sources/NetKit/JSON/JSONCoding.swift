@@ -173,7 +173,7 @@ extension Decoding where Value: Decodable {
     /// Malformed JSON throws ``NetError/Code/undecodable``, and ``NetError/jsonFaults`` contains the position. An empty
     /// or blank body throws the same error, unless `Value` is an Optional. Then the value is `nil`. For a ``JSONValue``,
     /// the decoder of the settings is not used.
-    public static var json: Decoding { Decoding(types: MediaTypes.json) { try $0.json.value.value(in: $0) } }
+    public static var json: Decoding { Decoding(types: MediaTypes.json) { try $0.jsonCoding.value.value(in: $0) } }
 
     /// A JSON body, decoded with these settings.
     public static func json(_ coding: JSONCoding) -> Decoding {

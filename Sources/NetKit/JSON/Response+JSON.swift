@@ -1,14 +1,39 @@
-extension Response where Value == Bytes {
+extension Response {
+    /// Decodes the body as another type; see ``Decoding/automatic``.
+    ///
+    ///     let response = try await agent.get("cities/1")
+    ///     let city = try response.decode(City.self)
+    ///
+    /// - Throws: the same errors as `send(_:)` if the body cannot be decoded.
+    public func decode<Other: Decodable & Sendable>(_ type: Other.Type = Other.self) throws(NetError) -> Other {
+        try decode(by: .automatic)
+    }
+
     /// Decodes the body with another decoding.
     ///
-    /// Throws the same errors as `send(_:)` if the body cannot be decoded.
-    public func decoded<Other>(by decoding: Decoding<Other>) throws(NetError) -> Other {
+    /// - Throws: the same errors as `send(_:)` if the body cannot be decoded.
+    public func decode<Other>(by decoding: Decoding<Other>) throws(NetError) -> Other {
+        let received = replacingValue(by: bytes)
         do {
-            return try decoding.decode(self)
+            return try decoding.decode(received)
         } catch {
-            throw NetError(decoding: error, to: Other.self, from: self)
+            throw NetError(decoding: error, to: Other.self, from: received)
         }
     }
+
+    /// Decodes the body as a JSON tree.
+    ///
+    /// - Throws: the same errors as `send(_:)` if the body is not JSON.
+    public func json() throws(NetError) -> JSONValue { try decode(by: .json) }
+
+    /// The body as text, in the charset that ``Decoding/text`` finds. Bytes that are invalid in it are replaced as in
+    /// UTF-8. To get an error instead, use `try response.decode(String.self)`.
+    public var text: String {
+        (try? Decoding<String>.text.decode(replacingValue(by: bytes))) ?? String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Response where Value == Bytes {
 
     /// Throws ``NetError/Code/unacceptableType`` if the Content-Type matches none of these types. `nil` accepts all.
     func checkType(_ accepted: [String]?) throws(NetError) {
@@ -81,12 +106,6 @@ extension NetError {
         response.bytes = Bytes(Array(response.bytes))
         guard !response.bytes.isBlank, (try? response.checkType(decoding.types)) != nil else { return nil }
         return try? decoding.decode(response)
-    }
-
-    /// The body of the response in this error as a tree. `nil` if there is no body, or if it is not JSON.
-    public var jsonBody: JSONValue? {
-        guard let response, (try? response.checkType(MediaTypes.json)) != nil else { return nil }
-        return try? Decoding<JSONValue>.json.decode(response)
     }
 }
 

@@ -6,7 +6,7 @@ import Foundation
 
 /// A dictionary literal whose values are variables, literals, or any other `Encodable` values, in the literal's order.
 ///
-///     agent.get("search", parameters: ["q": text, "page": page, "near": place, "since": date, "tags": ["a", "b"]])
+///     agent.get("search", query: ["q": text, "page": page, "near": place, "since": date, "tags": ["a", "b"]])
 ///
 /// An optional variable that is `nil` gives ``Parameters/null``. A nested literal of one type keeps its values, but its
 /// names are sorted. Beside variables, a nested literal of several types needs its type:
@@ -24,23 +24,11 @@ public struct ParameterList: Sendable, ExpressibleByDictionaryLiteral {
     }
 }
 
-/// A dictionary of encodable values of several types: `[String: any Encodable & Sendable]`.
-public protocol NamedValues {
-    /// The values and their names.
-    var _fields: [Parameters.Field] { get }
-}
-
-extension Dictionary: NamedValues where Key == String, Value == any Encodable & Sendable {
-    /// The values and their names.
-    public var _fields: [Parameters.Field] {
-        map { Parameters.Field(name: $0.key, value: Parameters(any: $0.value)) }
-    }
-}
-
 extension Parameters {
-    fileprivate init(any value: (any Encodable)?) {
+    init(any value: (any Encodable)?) {
         switch value {
         case nil: self = .null
+        case let tree as Parameters: self = tree
         case let text as String: self = .string(text)
         case let number as Int: self = .integer(Int64(number))
         case let value?: self = Self.encoding(value)

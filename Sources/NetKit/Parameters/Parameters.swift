@@ -102,8 +102,10 @@ extension Parameters {
     }
 
     /// Creates an object from a dictionary of encodable values of several types. The fields are sorted by name.
-    public init(_ values: some NamedValues) {
-        self = .object(values._fields.sorted { $0.name < $1.name })
+    @_disfavoredOverload
+    public init(_ values: [String: any Encodable & Sendable]) {
+        let fields = values.map { Field(name: $0.key, value: Parameters(any: $0.value)) }
+        self = .object(fields.sorted { $0.name < $1.name })
     }
 
     /// Creates an array.

@@ -275,7 +275,7 @@ public final class OfflineQueue: Interceptor {
         do throws(NetError) {
             // The host may be on the local network, which can become reachable without the internet.
             try await reachability.focused(on: host).wait(for: left, time: time) { $0.status != .notReachable }
-        } catch  where error.code == .totalTimedOut {
+        } catch  where error.code == .timeout {
             return nil
         }
         // The request may have been removed meanwhile.

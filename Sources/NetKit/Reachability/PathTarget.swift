@@ -174,8 +174,8 @@ final class Connectivity: PromptInterceptor {
         do throws(NetError) {
             // The host may be on the local network, which can become reachable without the internet.
             try await reachability.focused(on: host).wait(for: limit, time: time) { Self.isGood($0, mayBeCellular) }
-        } catch  where error.code == .totalTimedOut {
-            throw NetError(.totalTimedOut, "\(host) was not reachable within the total time limit (limits.total)")
+        } catch  where error.code == .timeout {
+            throw NetError(.timeout, "\(host) was not reachable within the total time limit (limits.total)")
         }
         if let limit {
             call.request.limits.total = max(.milliseconds(1), limit - (time.now() - start))

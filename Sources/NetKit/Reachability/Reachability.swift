@@ -67,7 +67,7 @@ public final class Reachability: Sendable {
     }
 
     /// Waits until `isWanted` accepts the state. Throws ``NetError/Code/cancelled`` if the task is cancelled before
-    /// that, and ``NetError/Code/totalTimedOut`` after `limit`.
+    /// that, and ``NetError/Code/timeout`` after `limit`.
     func wait(
         for limit: Duration? = nil, time: TimeSource = .system,
         until isWanted: @escaping @Sendable (PathState) -> Bool
@@ -82,7 +82,7 @@ public final class Reachability: Sendable {
             Task {
                 try await time.sleep(limit)
                 promise.fulfil(
-                    .failure(NetError(.totalTimedOut, "the network was not reachable within the time limit")))
+                    .failure(NetError(.timeout, "the network was not reachable within the time limit")))
             }
         }
         defer {

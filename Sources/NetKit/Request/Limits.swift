@@ -21,7 +21,7 @@ public struct Limits: Sendable {
     /// Time from the start of the call to its end (300 s). It includes computed headers and parameters, interceptors
     /// and their waits, refreshed credentials, all attempts, redirects and challenges, and the wait in a
     /// ``ConcurrencyLimiter``. It is the only limit that includes time spent waiting for the disk.
-    /// When the time is over, the call fails with ``NetError/Code/totalTimedOut``, and application code in the call,
+    /// When the time is over, the call fails with ``NetError/Code/timeout``, and application code in the call,
     /// such as an interceptor, is cancelled. The caller does not wait for code that ignores the cancellation.
     public var total: Duration? = .seconds(300) { didSet { own.insert(.total) } }
     /// Largest size of the decoded response body, in bytes (64 MiB). With 0, a response must not have a body.

@@ -30,7 +30,8 @@ extension Request where Value: Decodable {
     /// Creates a request with a dictionary of encodable values of several types as its parameters.
     @_disfavoredOverload
     public init(
-        _ url: some URLConvertible, method: Method = .get, parameters: some NamedValues, headers: Headers = [:],
+        _ url: some URLConvertible, method: Method = .get, parameters: [String: any Encodable & Sendable],
+        headers: Headers = [:],
         body: Body? = nil
     ) {
         self.init(url, method: method, parameters: Parameters(parameters), headers: headers, body: body)
@@ -66,7 +67,8 @@ extension Request where Value == Void {
     /// Creates a request with a dictionary of encodable values of several types as its parameters.
     @_disfavoredOverload
     public init(
-        _ url: some URLConvertible, method: Method = .get, parameters: some NamedValues, headers: Headers = [:],
+        _ url: some URLConvertible, method: Method = .get, parameters: [String: any Encodable & Sendable],
+        headers: Headers = [:],
         body: Body? = nil
     ) {
         self.init(url, method: method, parameters: Parameters(parameters), headers: headers, body: body)

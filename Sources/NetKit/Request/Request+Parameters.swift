@@ -175,7 +175,7 @@ extension Body {
     /// Returns a dictionary of encodable values of several types as a form.
     @_disfavoredOverload
     public static func form(
-        _ values: some NamedValues, encoding: QueryEncoding = QueryEncoding()
+        _ values: [String: any Encodable & Sendable], encoding: QueryEncoding = QueryEncoding()
     ) throws(NetError) -> Body {
         try form(Parameters(values), encoding: encoding)
     }

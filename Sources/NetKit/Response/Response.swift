@@ -52,6 +52,9 @@ extension Response {
         set { content.status = newValue }
     }
 
+    /// Whether the status is from 200 to 299. By default, a call throws ``NetError/Code/unacceptableStatus`` otherwise.
+    public var isSuccess: Bool { (200..<300).contains(status) }
+
     /// The header fields of the last hop.
     public var headers: Headers {
         get { storage.value.headers }
@@ -66,7 +69,7 @@ extension Response {
     }
 
     /// The settings for decoding the body as JSON.
-    var json: JSONCodingStorage {
+    var jsonCoding: JSONCodingStorage {
         get { storage.value.json ?? .standard }
         set { content.json = newValue }
     }

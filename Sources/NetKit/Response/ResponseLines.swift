@@ -1,16 +1,15 @@
-/// The lines of a streamed body as text, without their line ends (LF, CR LF or CR). Bytes that are not UTF-8 are
-/// replaced by U+FFFD.
-public struct ResponseLines: AsyncSequence, Sendable {
+/// The lines of a streamed body; see ``ResponseStream/lines``.
+struct ResponseLines: AsyncSequence, Sendable {
     let stream: ResponseStream
     let maxBytes: Int
 
     /// Returns an iterator over the lines. A stream can have one iterator only, over its lines or its bytes.
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(chunks: stream.makeAsyncIterator(), splitter: LineSplitter(maxBytes: maxBytes))
     }
 
     /// Returns the lines one by one.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         // Set to `nil` at the end and after an error. Releasing the iterator ends the transfer.
         private var chunks: ResponseStream.AsyncIterator?
         private var splitter: LineSplitter
@@ -23,7 +22,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
         }
 
         /// Returns the next line, or `nil` at the end.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> String? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> String? {
             do throws(NetError) {
                 while chunks != nil {
                     if let line = try nextLineInChunk() {
@@ -44,7 +43,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
         }
 
         /// Returns the next line, or `nil` at the end.
-        public mutating func next() async throws(NetError) -> String? {
+        mutating func next() async throws(NetError) -> String? {
             try await next(isolation: nil)
         }
 
@@ -53,6 +52,60 @@ public struct ResponseLines: AsyncSequence, Sendable {
             return try chunk.withSpan { span throws(NetError) in
                 try splitter.nextLine(in: span, from: &offset) { line in String(replacingInvalid: line) }
             }
+        }
+    }
+}
+
+/// The server-sent events of a streamed body; see ``ResponseStream/events``.
+struct StreamedEvents: AsyncSequence, Sendable {
+    let stream: ResponseStream
+
+    /// Returns an iterator over the events. A stream can have one iterator only.
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(chunks: stream.makeAsyncIterator())
+    }
+
+    /// Returns the events one by one.
+    struct AsyncIterator: AsyncIteratorProtocol {
+        // Set to `nil` at the end and after an error. Releasing the iterator ends the transfer.
+        private var chunks: ResponseStream.AsyncIterator?
+        private var parser = EventStreamParser(maxBytes: 1 << 20)
+        private var chunk: Bytes = []
+        private var offset = 0
+
+        fileprivate init(chunks: ResponseStream.AsyncIterator) {
+            self.chunks = chunks
+        }
+
+        /// Returns the next event, or `nil` at the end.
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> ServerSentEvent? {
+            do throws(NetError) {
+                while chunks != nil {
+                    if let event = try nextEventInChunk() {
+                        return event
+                    }
+                    guard let more = try await chunks?.next(isolation: actor) else {
+                        chunks = nil
+                        return nil
+                    }
+                    chunk = more
+                    offset = 0
+                }
+                return nil
+            } catch {
+                chunks = nil
+                throw error
+            }
+        }
+
+        /// Returns the next event, or `nil` at the end.
+        mutating func next() async throws(NetError) -> ServerSentEvent? {
+            try await next(isolation: nil)
+        }
+
+        private mutating func nextEventInChunk() throws(NetError) -> ServerSentEvent? {
+            guard offset < chunk.count else { return nil }
+            return try chunk.withSpan { span throws(NetError) in try parser.nextEvent(in: span, from: &offset) }
         }
     }
 }

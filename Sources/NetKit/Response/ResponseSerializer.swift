@@ -72,7 +72,7 @@ extension Decoding {
                     continue
                 }
                 do throws(NetError) {
-                    return try response.decoded(by: decoding)
+                    return try response.decode(by: decoding)
                 } catch {
                     failures.append(error)
                     firstDecodingError = firstDecodingError ?? error

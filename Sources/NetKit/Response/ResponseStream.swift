@@ -128,15 +128,21 @@ extension ResponseStream {
         return Bytes(whole)
     }
 
-    /// The body's lines without their line ends. A line that is longer than 1 MiB throws ``NetError/Code/tooLarge``.
-    public var lines: ResponseLines { lines(upTo: 1 << 20) }
+    /// The body's lines as text, without their line ends (LF, CR LF or CR). Bytes that are not UTF-8 are replaced by
+    /// U+FFFD. A line that is longer than 1 MiB throws ``NetError/Code/tooLarge``.
+    public var lines: some AsyncSequence<String, NetError> & Sendable { lines(upTo: 1 << 20) }
 
-    /// Returns the body's lines without their line ends.
+    /// Returns the body's lines like ``lines``.
     ///
     /// - Parameter maxBytes: the largest length of a line. A longer line throws ``NetError/Code/tooLarge``.
-    public func lines(upTo maxBytes: Int) -> ResponseLines {
+    public func lines(upTo maxBytes: Int) -> some AsyncSequence<String, NetError> & Sendable {
         ResponseLines(stream: self, maxBytes: maxBytes)
     }
+
+    /// The body's server-sent events (WHATWG HTML, 9.2) until it ends. A line or an event that is larger than 1 MiB
+    /// throws ``NetError/Code/tooLarge``. To connect again when the connection is lost, use
+    /// ``Agent/serverSentEvents(_:options:)``.
+    public var events: some AsyncSequence<ServerSentEvent, NetError> & Sendable { StreamedEvents(stream: self) }
 }
 
 /// The source of a streamed body.

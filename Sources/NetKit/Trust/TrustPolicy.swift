@@ -82,6 +82,10 @@ public struct TrustPolicy: Sendable, Hashable {
         self.allowsOverride = allowsOverride
     }
 
+    /// A policy that accepts every certificate and name (``acceptsAnything``), for tests. It gives no protection against
+    /// an active attacker.
+    public static var insecure: TrustPolicy { TrustPolicy(acceptsAnything: true) }
+
     /// A policy that trusts the system's authorities and accepts only chains that satisfy RFC 5280 and the CA/Browser
     /// Forum's rules for public servers.
     ///

@@ -2,7 +2,7 @@
 ///
 ///     let socket = try await agent.webSocket("wss://example.com/chat")
 ///     try await socket.send(.text("hello"))
-///     for try await message in socket { … }
+///     for try await message in socket.messages { … }
 ///     try await socket.close()
 ///
 /// The sequence ends if either side has closed the socket in order: the app with any code, the server with 1000, 1001
@@ -64,7 +64,7 @@ public final class WebSocket: Sendable {
     /// - Throws: ``NetError/Code/unencodable`` for a value that JSON cannot express, and the errors of ``send(_:)``.
     public func send(json value: some Encodable) async throws(NetError) {
         var body = try Body.json(value)
-        try body.apply(response.json.value)
+        try body.apply(response.jsonCoding.value)
         try await connection.send(body.bytes, isText: true)
     }
 
@@ -98,7 +98,7 @@ public final class WebSocket: Sendable {
     ///   - code: the reason for the end. If `nil`, the close frame has no code, and `reason` must be empty.
     ///   - reason: a text of at most 123 bytes.
     /// - Throws: ``NetError/Code/usage`` for a code that cannot be sent or a reason that is too long,
-    ///   ``NetError/Code/peerTimedOut`` if the server does not close the socket, or another error that ends it.
+    ///   ``NetError/Code/peerTimeout`` if the server does not close the socket, or another error that ends it.
     public func close(_ code: CloseCode? = .normal, reason: String = "") async throws(NetError) {
         try await connection.close(code, reason: reason)
     }
@@ -109,26 +109,13 @@ public final class WebSocket: Sendable {
     }
 }
 
-extension WebSocket: AsyncSequence {
-    /// Returns the messages one by one. It is the same as calling ``WebSocket/receive()``.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let socket: WebSocket
-
-        /// Returns the next message, or `nil` after the end.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Message? {
-            try await socket.receive()
-        }
-
-        /// Returns the next message, or `nil` after the end.
-        public mutating func next() async throws(NetError) -> Message? {
-            try await socket.receive()
-        }
-    }
-
-    /// Returns an iterator. A loop that ends early leaves the socket open, and a later loop continues with the next
-    /// message.
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(socket: self)
+extension WebSocket {
+    /// The messages one by one, as from ``receive()``. A loop that ends early leaves the socket open, and a later loop
+    /// continues with the next message.
+    ///
+    ///     for try await message in socket.messages { … }
+    public var messages: some AsyncSequence<Message, NetError> & Sendable {
+        SocketMessages(socket: self) { (message: Message) throws(NetError) in message }
     }
 }
 
@@ -151,7 +138,7 @@ extension WebSocket {
         public var maxUnreadBytes = 1 << 20
         /// The time without received bytes after which a ping is sent (30 s). If `nil`, none is sent.
         public var pingInterval: Duration? = .seconds(30)
-        /// The time without received bytes after which the socket ends with ``NetError/Code/peerTimedOut`` (90 s). The
+        /// The time without received bytes after which the socket ends with ``NetError/Code/peerTimeout`` (90 s). The
         /// time does not count while receiving is paused.
         public var peerTimeout: Duration? = .seconds(90)
         /// The time that the server has to close the connection after a close frame (5 s).

@@ -38,32 +38,6 @@ extension WebSocket {
         }
     }
 
-    /// The messages of a socket, decoded from JSON; see ``WebSocket/messages(as:)``.
-    public struct Values<Value: Decodable & Sendable>: AsyncSequence, Sendable {
-        fileprivate let socket: WebSocket
-
-        /// Returns the values one by one.
-        public struct AsyncIterator: AsyncIteratorProtocol {
-            fileprivate let socket: WebSocket
-
-            /// Returns the next value, or `nil` after the end.
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Value? {
-                guard let message = try await socket.receive() else { return nil }
-                return try message.decoded(as: Value.self, of: socket.response)
-            }
-
-            /// Returns the next value, or `nil` after the end.
-            public mutating func next() async throws(NetError) -> Value? {
-                try await next(isolation: nil)
-            }
-        }
-
-        /// Returns an iterator.
-        public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(socket: socket)
-        }
-    }
-
     /// Returns the messages as values, decoded from JSON with the ``JSONCoding`` of the request or the agent.
     ///
     ///     for try await event in socket.messages(as: Event.self) { … }
@@ -71,8 +45,39 @@ extension WebSocket {
     /// Texts and binary messages are decoded alike. A message that cannot be decoded ends the sequence with
     /// ``NetError/Code/undecodable``; its bytes are in ``NetError/response``. The socket stays open, and another
     /// sequence continues with the next message.
-    public func messages<Value: Decodable & Sendable>(as type: Value.Type = Value.self) -> Values<Value> {
-        Values(socket: self)
+    public func messages<Value: Decodable & Sendable>(
+        as type: Value.Type = Value.self
+    ) -> some AsyncSequence<Value, NetError> & Sendable {
+        SocketMessages(socket: self) { [response] (message: Message) throws(NetError) in
+            try message.decoded(as: Value.self, of: response)
+        }
+    }
+}
+
+/// The messages of a socket as values; see ``WebSocket/messages`` and ``WebSocket/messages(as:)``.
+struct SocketMessages<Value: Sendable>: AsyncSequence, Sendable {
+    let socket: WebSocket
+    let value: @Sendable (WebSocket.Message) throws(NetError) -> Value
+
+    /// Returns the values one by one.
+    struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let messages: SocketMessages
+
+        /// Returns the next value, or `nil` after the end of the socket.
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Value? {
+            guard let message = try await messages.socket.receive() else { return nil }
+            return try messages.value(message)
+        }
+
+        /// Returns the next value, or `nil` after the end of the socket.
+        mutating func next() async throws(NetError) -> Value? {
+            try await next(isolation: nil)
+        }
+    }
+
+    /// Returns an iterator.
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(messages: self)
     }
 }
 
@@ -85,7 +90,7 @@ extension WebSocket.Message {
         response.bytes = bytes
         response.value = response.bytes
         do {
-            return try response.json.value.value(in: response)
+            return try response.jsonCoding.value.value(in: response)
         } catch {
             throw NetError(decoding: error, to: Value.self, from: response)
         }

@@ -85,7 +85,7 @@ struct CallTimeoutTests {
                 return try await next(call)
             }
         ])
-        #expect(await ending(of: Self.short(), from: agent) == .failed(.totalTimedOut))
+        #expect(await ending(of: Self.short(), from: agent) == .failed(.timeout))
         #expect(recorded.values == [true])
     }
 
@@ -107,14 +107,14 @@ struct CallTimeoutTests {
             await Self.never()
             return true
         }
-        #expect(await ending(of: Self.short(), from: agent([hooks])) == .failed(.totalTimedOut))
+        #expect(await ending(of: Self.short(), from: agent([hooks])) == .failed(.timeout))
         hooks = CallHooks()
         hooks.beforeFailure = { _, _ in
             await Self.never()
             return true
         }
         let failing = Wrapping { _, _ throws(NetError) in throw NetError(.refused, "refused") }
-        #expect(await ending(of: Self.short(), from: agent([hooks, failing])) == .failed(.totalTimedOut))
+        #expect(await ending(of: Self.short(), from: agent([hooks, failing])) == .failed(.timeout))
     }
 
     @Test func metricsHookDoesNotDelayTheResponse() async throws {
@@ -184,7 +184,7 @@ struct CallTimeoutTests {
         } catch {
             codes.append(error.code)
         }
-        #expect(codes == [.totalTimedOut])
+        #expect(codes == [.timeout])
     }
 
     @Test func blockedCacheWriteDoesNotBlockOtherCallsPastTheirTimeout() async throws {
@@ -200,6 +200,6 @@ struct CallTimeoutTests {
             }))
         _ = try await agent.send(storing)
         try await hasStarted.opened()
-        #expect(await ending(of: Self.short(), from: agent) == .failed(.totalTimedOut))
+        #expect(await ending(of: Self.short(), from: agent) == .failed(.timeout))
     }
 }

@@ -51,7 +51,7 @@ struct DownloadDestinationHookTests {
         let error = await #expect(throws: NetError.self) {
             try await Agent().download(asking, to: folder.file("file"), destination: patient(Gate()))
         }
-        #expect(error?.code == .totalTimedOut)
+        #expect(error?.code == .timeout)
         #expect(wasCancelled.values == [true])
     }
 

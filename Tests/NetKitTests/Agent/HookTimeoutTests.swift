@@ -45,7 +45,7 @@ struct HookTimeoutTests {
         let error = await #expect(throws: NetError.self) {
             _ = isStreamed ? try await agent.stream(request).status : try await agent.send(request).status
         }
-        #expect(error?.code == .totalTimedOut)
+        #expect(error?.code == .timeout)
         #expect(error?.message.contains("challenge hook") == true)
         // The call may end before the handler sees its cancellation.
         while isCancelled.values.isEmpty {
@@ -63,7 +63,7 @@ struct HookTimeoutTests {
                 try await Task.sleep(for: .seconds(3600))
                 return .follow
             }))
-        _ = try await expectFailure(.totalTimedOut, of: request, from: Agent())
+        _ = try await expectFailure(.timeout, of: request, from: Agent())
         #expect(server.requestCount == 1)
     }
 

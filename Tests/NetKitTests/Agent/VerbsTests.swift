@@ -138,7 +138,7 @@ struct VerbsTests {
         stub.register("*", with: .json(#"{"why":"no"}"#, status: 404))
         let error = await #expect(throws: NetError.self) { try await agent.get("c") }
         #expect(error?.code == .unacceptableStatus && error?.nativeCode == 404)
-        #expect(error?.jsonBody?["why"]?.string == "no")
+        #expect(error?.decodedBody(as: JSONValue.self)?["why"]?.string == "no")
     }
 
     @Test func progressIsReportedInBothDirections() async throws {

@@ -46,7 +46,7 @@ struct NetErrorTests {
     @Test func onlyNetworkErrorsAndTimeoutsAreRetryable() {
         let retryable = (0...250).filter { NetError.Code(rawValue: $0).isRetryable }
         #expect(retryable == Array(100...110) + Array(120...125))
-        #expect(NetError(.totalTimedOut, "").isRetryable)
+        #expect(NetError(.timeout, "").isRetryable)
         #expect(!NetError(.cancelled, "").isRetryable)
     }
 
@@ -56,7 +56,7 @@ struct NetErrorTests {
             (.noMemory, "noMemory"), (.thread, "thread"), (.badResponse, "badResponse"), (.badCharset, "badCharset"),
             (.tlsHandshake, "tlsHandshake"), (.tlsBackend, "tlsBackend"), (.resolve, "resolve"), (.http2, "http2"),
             (.http3, "http3"),
-            (.connectTimedOut, "connectTimedOut"), (.slotTimedOut, "slotTimedOut"), (.cancelled, "cancelled"),
+            (.connectTimeout, "connectTimeout"), (.slotTimeout, "slotTimeout"), (.cancelled, "cancelled"),
             (.stoppedByCaller, "stoppedByCaller"), (.internal, "internal"), (.undecodable, "undecodable"),
             (.unencodable, "unencodable"), (.unacceptableStatus, "unacceptableStatus"),
             (.bodyLength, "bodyLength"), (.notRewindable, "notRewindable"), (.tlsIdentity, "tlsIdentity"),
@@ -67,7 +67,7 @@ struct NetErrorTests {
             (.circuitOpen, "circuitOpen"), (.ignored, "ignored"), (.earlierFailed, "earlierFailed"),
             (.queueFull, "queueFull"), (.upgradeRefused, "upgradeRefused"), (.badUpgrade, "badUpgrade"),
             (.badFrame, "badFrame"), (.badText, "badText"), (.badDeflate, "badDeflate"),
-            (.messageTooLarge, "messageTooLarge"), (.frameFlood, "frameFlood"), (.peerTimedOut, "peerTimedOut"),
+            (.messageTooLarge, "messageTooLarge"), (.frameFlood, "frameFlood"), (.peerTimeout, "peerTimeout"),
         ]
         for (code, name) in codes {
             #expect(code.description == name)

@@ -75,7 +75,7 @@ struct NetworkFailureTests {
         }
         let codes: [NetError.Code] = [
             .reset, .cutShort, .emptyReply, .badResponse, .badCoding, .tooManyRedirects, .resolve, .refused,
-            .firstByteTimedOut, .totalTimedOut, .idleTimedOut, .connectTimedOut, .tlsExpired, .tlsNotYetValid,
+            .firstByteTimeout, .timeout, .idleTimeout, .connectTimeout, .tlsExpired, .tlsNotYetValid,
             .tlsName, .tlsUntrusted, .tlsHandshake,
         ]
         #expect(endings == codes.map { .failed($0) })

@@ -16,7 +16,7 @@ struct TimeLimitTests {
         let port = try ReservedPort(acceptsConnections: true)
         var request = Request<Bytes>("https://canary:canary@127.0.0.1:\(port.number)/?canary")
         request.limits = Self.limits { $0.connect = .milliseconds(50) }
-        let error = try await expectFailure(.connectTimedOut, native: Self.native, of: request)
+        let error = try await expectFailure(.connectTimeout, native: Self.native, of: request)
         #expect(error.isRetryable)
         #expect(error.response == nil)
     }
@@ -26,7 +26,7 @@ struct TimeLimitTests {
         server.script("/", .stalled)
         var request = Request<Bytes>.withSecrets("/", on: server)
         request.limits = Self.limits { $0.firstByte = .milliseconds(50) }
-        let error = try await expectFailure(.firstByteTimedOut, native: Self.native, of: request)
+        let error = try await expectFailure(.firstByteTimeout, native: Self.native, of: request)
         #expect(error.isRetryable)
         #expect(error.response == nil)
     }
@@ -36,7 +36,7 @@ struct TimeLimitTests {
         server.script("/", Reply(patternLength: 500, cutAfter: 200, ending: .stall))
         var request = Request<Bytes>.withSecrets("/", on: server)
         request.limits = Self.limits { $0.idle = .milliseconds(50) }
-        let error = try await expectFailure(.idleTimedOut, native: Self.native, of: request)
+        let error = try await expectFailure(.idleTimeout, native: Self.native, of: request)
         #expect(error.isRetryable)
         #expect(error.response?.status == 200)
     }
@@ -50,7 +50,7 @@ struct TimeLimitTests {
         server.script("/", reply)
         var request = Request<Bytes>.withSecrets("/", on: server)
         request.limits = Self.limits { $0.total = .milliseconds(50) }
-        try await expectFailure(.totalTimedOut, native: Self.native, of: request)
+        try await expectFailure(.timeout, native: Self.native, of: request)
     }
 
     /// If the limit were truncated to whole seconds, every request would fail immediately. A busy machine may need some
@@ -78,12 +78,12 @@ struct TimeLimitTests {
         let error = await #expect(throws: NetError.self) {
             try await Agent().download(request, to: folder.file("body"), options: .init(isResumable: false))
         }
-        #expect(error?.code == .totalTimedOut)
+        #expect(error?.code == .timeout)
         #expect(folder.names.isEmpty)
         let streamed = await #expect(throws: NetError.self) {
             for try await _ in try await Agent().stream(request) {}
         }
-        #expect(streamed?.code == .totalTimedOut)
+        #expect(streamed?.code == .timeout)
     }
 
     @Test func requestWithoutASlotHitsTheQueueTimeout() async throws {
@@ -96,7 +96,7 @@ struct TimeLimitTests {
         try await server.waitForStalled(1)
         var request = Request<Bytes>.withSecrets("/", on: server)
         request.limits = Self.limits { $0.slot = .milliseconds(20) }
-        let error = try await expectFailure(.slotTimedOut, of: request, from: agent)
+        let error = try await expectFailure(.slotTimeout, of: request, from: agent)
         #expect(error.isRetryable)
         #expect(!error.description.contains(canary))
         #expect(server.requestCount == 1)
@@ -114,7 +114,7 @@ struct TimeLimitTests {
         try await server.waitForStalled(1)
         var request = Request<Bytes>(server.url("/"))
         request.limits = Self.limits { $0.total = .milliseconds(20) }
-        #expect(await ending(of: request, from: agent) == .failed(.totalTimedOut))
+        #expect(await ending(of: request, from: agent) == .failed(.timeout))
         server.releaseStalled()
         #expect(await holder.value == .answered)
     }

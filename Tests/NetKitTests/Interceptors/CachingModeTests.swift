@@ -238,7 +238,7 @@ struct CachingModeTests {
         #expect(fixture.stub.requests.count == 2)
     }
 
-    @Test(arguments: [StubReply.failure(.reset), .failure(.connectTimedOut), .status(500), .status(503)])
+    @Test(arguments: [StubReply.failure(.reset), .failure(.connectTimeout), .status(500), .status(503)])
     func staleResponseIsReturnedWithinStaleIfError(reply: StubReply) async throws {
         fixture.stub.register("/", with: .text("1"), reply)
         let rules = CacheRules.app(5, .staleIfError(.seconds(10)))

@@ -53,7 +53,7 @@ struct CircuitBreakerTests {
         #expect(breaker.state(of: "http://a/") == .closed)
     }
 
-    @Test(arguments: [NetError.Code.badURL, .tlsExpired, .slotTimedOut, .bodySource, .redirectRefused])
+    @Test(arguments: [NetError.Code.badURL, .tlsExpired, .slotTimeout, .bodySource, .redirectRefused])
     func errorsNotCausedByTheHostDoNotCount(code: NetError.Code) async throws {
         stub.register("/", with: .failure(code))
         for _ in 0..<5 {
@@ -122,7 +122,7 @@ struct CircuitBreakerTests {
     }
 
     @Test(arguments: [
-        NetError.Code.slotTimedOut, .badURL, .closed, .cellularRefused, .bodySource, .authentication, .plaintextRefused,
+        NetError.Code.slotTimeout, .badURL, .closed, .cellularRefused, .bodySource, .authentication, .plaintextRefused,
     ])
     func trialThatDidNotReachTheHostAllowsTheNext(code: NetError.Code) async throws {
         await open()

@@ -87,7 +87,7 @@ struct RateLimitTests {
         let waiting = Task { await ending(of: Request<Bytes>("http://a/"), from: agent) }
         try await gate.waitForArrivals(1)
         for _ in 0..<3 {
-            #expect(await ending(of: Request<Bytes>("http://a/"), from: agent) == .failed(.slotTimedOut))
+            #expect(await ending(of: Request<Bytes>("http://a/"), from: agent) == .failed(.slotTimeout))
         }
         gate.open()
         #expect(await waiting.value == .answered)

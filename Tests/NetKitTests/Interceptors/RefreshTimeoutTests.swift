@@ -50,10 +50,10 @@ struct RefreshTimeoutTests {
             }.value
         }
         #expect(await ending(of: Self.request("/api", total: .seconds(3600)), from: agent) == .failed(.authentication))
-        #expect(errors.values.map(\.code) == [.totalTimedOut])
+        #expect(errors.values.map(\.code) == [.timeout])
         #expect(errors.values.first?.message.contains("bypassesCredentialRefresh") == true)
         // The next call begins another refresh.
-        #expect(await ending(of: Self.request("/api", total: .seconds(3600)), from: agent) != .failed(.totalTimedOut))
+        #expect(await ending(of: Self.request("/api", total: .seconds(3600)), from: agent) != .failed(.timeout))
     }
 
     @Test func bypassingRefreshRequestCanComeFromAnyTask() async throws {
@@ -92,7 +92,7 @@ struct RefreshTimeoutTests {
         let first = Task { await ending(of: Self.request("/api", total: .seconds(3600)), from: agent) }
         try await hasStarted.opened()
         for _ in 0..<3 {
-            #expect(await ending(of: Self.request("/other"), from: agent) == .failed(.totalTimedOut))
+            #expect(await ending(of: Self.request("/other"), from: agent) == .failed(.timeout))
         }
         first.cancel()
         #expect(await first.value == .failed(.cancelled))

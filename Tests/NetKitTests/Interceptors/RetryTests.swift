@@ -119,8 +119,8 @@ struct RetryTests {
         stub.register("/", with: .status(503), .text("x"))
         let request = Request<Bytes>("/", method: Method(rawValue: method))
         #expect(try await agent().send(request).status == 503)
-        stub.register("/", with: .failure(.idleTimedOut), .text("x"))
-        #expect(await ending(of: request, from: agent()) == .failed(.idleTimedOut))
+        stub.register("/", with: .failure(.idleTimeout), .text("x"))
+        #expect(await ending(of: request, from: agent()) == .failed(.idleTimeout))
         #expect(stub.requests.count == 2)
     }
 
@@ -132,7 +132,7 @@ struct RetryTests {
         #expect(try await agent().send(request).value == "y")
     }
 
-    @Test(arguments: [NetError.Code.refused, .resolve, .connect, .connectTimedOut, .slotTimedOut])
+    @Test(arguments: [NetError.Code.refused, .resolve, .connect, .connectTimeout, .slotTimeout])
     func requestThatNeverReachedTheServerIsRetriedWithAnyMethod(code: NetError.Code) async throws {
         stub.register("/", with: .failure(code), .text("x"))
         #expect(try await agent().send(Request<String>("/", method: .post)).value == "x")

@@ -33,7 +33,7 @@ struct DuplicateNameTests {
         let agent = agent(text)
         #expect(try await agent.send(Request<Who>("/")).value.role == "admin")
         #expect(try await agent.send(Request<JSONValue>("/")).value["role"]?.string == "admin")
-        #expect(try await agent.send(Request<Bytes>("/")).decoded(by: Decoding<Who>.json).role == "admin")
+        #expect(try await agent.send(Request<Bytes>("/")).decode(by: Decoding<Who>.json).role == "admin")
     }
 
     @Test(arguments: [

@@ -139,7 +139,7 @@ struct JSONCodingTests {
     ])
     func datesAreReadWithAndWithoutFractionalSeconds(text: String, seconds: Double) throws {
         let response = Response<Bytes>(status: 200, bytes: Bytes(Array("\"\(text)\"".utf8)))
-        let date = try response.decoded(by: Decoding<Date>.json)
+        let date = try response.decode(by: Decoding<Date>.json)
         #expect(abs(date.timeIntervalSince1970 - seconds) < 0.000_01)
     }
 
@@ -149,7 +149,7 @@ struct JSONCodingTests {
     ])
     func textThatIsNoDateIsAnErrorThatShowsIt(text: String) throws {
         let response = Response<Bytes>(status: 200, bytes: Bytes(Array("[\"\(text)\"]".utf8)))
-        let error = #expect(throws: NetError.self) { try response.decoded(by: Decoding<[Date]>.json) }
+        let error = #expect(throws: NetError.self) { try response.decode(by: Decoding<[Date]>.json) }
         #expect(error?.code == .undecodable && error?.message.contains("ISO 8601") == true)
     }
 

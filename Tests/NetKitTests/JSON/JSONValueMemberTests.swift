@@ -18,7 +18,7 @@ struct JSONValueMemberTests {
     private func decoded<Value: Decodable & Sendable>(_ text: String, by coding: JSONCoding = JSONCoding()) throws
         -> Value
     {
-        try Response<Bytes>(status: 200, bytes: Bytes(Array(text.utf8))).decoded(by: .json(coding))
+        try Response<Bytes>(status: 200, bytes: Bytes(Array(text.utf8))).decode(by: .json(coding))
     }
 
     @Test func memberKeepsDigitsAndOrder() throws {

@@ -188,7 +188,7 @@ struct ConnectivityTests {
         let agent = agent()
         let request = waiting(.milliseconds(30))
         let error = await #expect(throws: NetError.self) { try await agent.send(request) }
-        #expect(error?.code == .totalTimedOut)
+        #expect(error?.code == .timeout)
         #expect(stub.requests.isEmpty)
     }
 

@@ -193,7 +193,7 @@ struct OfflineQueueTests {
         let agent = agent(queue)
         #expect(await code(put("/1"), agent) == .queued)
         #expect(await code(put("/2"), agent) == .queued)
-        stub.register("/1", with: .failure(.reset), .status(503), .failure(.firstByteTimedOut), .status(404))
+        stub.register("/1", with: .failure(.reset), .status(503), .failure(.firstByteTimeout), .status(404))
         path.set(.viaWiFiOrWired)
         let draining = Task { await agent.drain(queue) }
         await outcomes.wait(for: 2)

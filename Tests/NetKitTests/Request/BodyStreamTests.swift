@@ -279,7 +279,7 @@ struct BodyStreamTests {
         try await server.waitForStalled(1)
         // When the kernel's buffers and the queue of pieces are full, no further piece is requested. After one second
         // the idle limit ends the request.
-        #expect(await task.value == .failed(.idleTimedOut))
+        #expect(await task.value == .failed(.idleTimeout))
         #expect((1..<200).contains(pieces.asked.value))
         server.releaseStalled()
         try await server.waitForSilence()

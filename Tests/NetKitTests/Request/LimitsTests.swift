@@ -42,7 +42,7 @@ struct LimitsTests {
         let isShort = duration < .seconds(1)
         let task = Task { [request] in await ending(of: request, from: agent) }
         if isShort {
-            #expect(await task.value == .failed(.totalTimedOut))
+            #expect(await task.value == .failed(.timeout))
         } else {
             try await server.waitForStalled(1)
             server.releaseStalled()

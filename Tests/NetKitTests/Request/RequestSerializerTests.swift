@@ -81,7 +81,7 @@ struct RequestSerializerTests {
             }
             var a: Values
         }
-        let read = try Response(status: 200, bytes: made.body).decoded(by: Decoding<Sent>.propertyList)
+        let read = try Response(status: 200, bytes: made.body).decode(by: Decoding<Sent>.propertyList)
         #expect(read.a.first == 1 && read.a.second == "é")
     }
 }

@@ -168,7 +168,7 @@ struct PropertyListTests {
                 var bytes = whole
                 bytes[index] = value
                 do {
-                    _ = try Response(status: 200, bytes: Bytes(bytes)).decoded(by: Decoding<Anything>.propertyList)
+                    _ = try Response(status: 200, bytes: Bytes(bytes)).decode(by: Decoding<Anything>.propertyList)
                 } catch {
                     refused += 1
                 }
@@ -178,7 +178,7 @@ struct PropertyListTests {
         for count in 0..<whole.count {
             #expect(throws: NetError.self) {
                 try Response(status: 200, bytes: Bytes(Array(whole[..<count])))
-                    .decoded(by: Decoding<Anything>.propertyList)
+                    .decode(by: Decoding<Anything>.propertyList)
             }
         }
     }

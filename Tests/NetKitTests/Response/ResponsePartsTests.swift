@@ -83,7 +83,7 @@ struct ResponsePartsTests {
             let stored = Response(
                 status: 200, headers: ["Content-Type": "multipart/mixed; boundary=b"],
                 bytes: Bytes(Array(whole[..<length])))
-            #expect(throws: NetError.self) { try stored.decoded(by: Decoding<[ResponsePart]>.parts) }
+            #expect(throws: NetError.self) { try stored.decode(by: Decoding<[ResponsePart]>.parts) }
         }
     }
 

@@ -285,7 +285,7 @@ struct StreamEndingTests {
             }
             Issue.record("no error")
         } catch {
-            #expect(error.code == .idleTimedOut)
+            #expect(error.code == .idleTimeout)
         }
         #expect(check.count > 90_000 && check.isPattern)
         try await server.waitForSilence()

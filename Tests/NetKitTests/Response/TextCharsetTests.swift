@@ -5,7 +5,7 @@ import Testing
 struct TextCharsetTests {
     private func read(_ bytes: [UInt8], _ type: String? = "text/plain") throws -> String {
         let headers: Headers = type.map { ["Content-Type": $0] } ?? [:]
-        return try Response(status: 200, headers: headers, bytes: Bytes(bytes)).decoded(by: .text)
+        return try Response(status: 200, headers: headers, bytes: Bytes(bytes)).decode(by: .text)
     }
 
     private func error(_ bytes: [UInt8], _ type: String) throws -> NetError {
@@ -134,9 +134,9 @@ struct TextCharsetTests {
 
     @Test func defaultCharsetIsSetByTheCaller() throws {
         let response = Response(status: 200, bytes: [0xE9])
-        #expect(try response.decoded(by: Decoding<String>.text(otherwise: "iso-8859-1")) == "é")
+        #expect(try response.decode(by: Decoding<String>.text(otherwise: "iso-8859-1")) == "é")
         let marked = Response(status: 200, bytes: [0xEF, 0xBB, 0xBF, 0xC3, 0xA9])
-        #expect(try marked.decoded(by: Decoding<String>.text(otherwise: "iso-8859-1")) == "é")
+        #expect(try marked.decode(by: Decoding<String>.text(otherwise: "iso-8859-1")) == "é")
     }
 
     @Test func unknownCharsetIsReportedByName() throws {

@@ -122,7 +122,7 @@ struct ServiceConcurrencyTests {
         let service = service(1, time: time.source)
         let first = Task { await ending(of: request(service, "first"), from: agent) }
         try await gate.waitForArrivals(1)
-        #expect(await ending(of: request(service), from: agent) == .failed(.slotTimedOut))
+        #expect(await ending(of: request(service), from: agent) == .failed(.slotTimeout))
         #expect(time.waits == [.seconds(60)])
         gate.open()
         #expect(await first.value == .answered)

@@ -38,7 +38,7 @@ struct WebSocketHandshakeTests {
         let agent = Agent(baseURL: server.url)
         let error = await #expect(throws: NetError.self) { _ = try await agent.webSocket("chat") }
         #expect(error?.code == .upgradeRefused && error?.nativeCode == 503 && error?.status == 503)
-        #expect(error?.jsonBody?["reason"]?.string == "full")
+        #expect(error?.decodedBody(as: JSONValue.self)?["reason"]?.string == "full")
         #expect(error?.response?.headers["Content-Type"] == "application/json")
         #expect(error?.metrics.count == 1)
         await agent.waitUntilIdle()

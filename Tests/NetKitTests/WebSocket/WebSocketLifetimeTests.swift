@@ -252,7 +252,7 @@ struct WebSocketLifetimeTests {
         options.pingInterval = .milliseconds(20)
         options.peerTimeout = .milliseconds(100)
         let socket = try await Agent(baseURL: server.url).webSocket("chat", options: options)
-        #expect(await failureCode { () async throws(NetError) in _ = try await socket.receive() } == .peerTimedOut)
+        #expect(await failureCode { () async throws(NetError) in _ = try await socket.receive() } == .peerTimeout)
     }
 
     @Test func serverThatDoesNotCloseEndsTheCloseAtItsLimit() async throws {
@@ -260,7 +260,7 @@ struct WebSocketLifetimeTests {
         var options = WebSocket.Options()
         options.closeTimeout = .milliseconds(50)
         let socket = try await Agent(baseURL: server.url).webSocket("chat", options: options)
-        #expect(await failureCode { () async throws(NetError) in try await socket.close() } == .peerTimedOut)
+        #expect(await failureCode { () async throws(NetError) in try await socket.close() } == .peerTimeout)
     }
 }
 

@@ -34,7 +34,7 @@ struct WebSocketTests {
         let server = try server([.text("one"), .close(.normal)])
         let socket = try await Agent().webSocket("\(scheme)\(server.url.dropFirst(4))/chat")
         var received: [WebSocket.Message] = []
-        for try await message in socket {
+        for try await message in socket.messages {
             received.append(message)
         }
         #expect(received == [.text("one")])
@@ -44,7 +44,7 @@ struct WebSocketTests {
         let server = try server([.text("one"), .text("two"), .close(.goingAway, reason: "restart")])
         let socket = try await Agent(baseURL: server.url).webSocket("chat")
         var texts: [String?] = []
-        for try await message in socket {
+        for try await message in socket.messages {
             texts.append(message.text)
         }
         #expect(texts == ["one", "two"])

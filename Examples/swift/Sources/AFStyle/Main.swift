@@ -54,7 +54,7 @@ struct Main {
             _ = try await agent.send(Request<Person>("missing"))
             throw NetError(.internal, "404 was a success")
         } catch let error as NetError where error.code == .unacceptableStatus {
-            print("GET /missing:", error.nativeCode, error.jsonBody?["reason"]?.string ?? "")
+            print("GET /missing:", error.nativeCode, error.decodedBody(as: JSONValue.self)?["reason"]?.string ?? "")
         }
 
         let expected = ["q=a%20b&tags%5B%5D=x&tags%5B%5D=y", "", "", "", "", ""]
