@@ -1,0 +1,160 @@
+// Calls as a reader of the first page of README.md writes them, without further documentation. `script/docs snippets`
+// checks that each of them compiles.
+import FoundationEssentials
+import NetKit
+
+struct City: Codable, Sendable { let name: String, people: Int }
+struct Problem: Codable, Sendable { let title: String }
+
+let agent = Agent(baseURL: "https://api.example.com/v1")
+let oslo = City(name: "Oslo", people: 717_710)
+let (text, number, names, near) = ("os", 3, ["a": "b"], Int?.none)
+
+func getDecoded() async throws { let c = try await agent.get("cities", as: [City].self).value; print(c) }
+func postJSON() async throws { let c = try await agent.post("cities", as: City.self, json: oslo).value; print(c) }
+func query() async throws { let c = try await agent.get("cities", as: [City].self, query: ["q": "os"]).value; print(c) }
+func headers() async throws { _ = try await agent.get("cities", as: [City].self, headers: ["X-Device": "42"]) }
+func bearer() async throws { _ = try await agent.get("me", as: City.self, credentials: .bearer("token")) }
+func basic() async throws {
+    _ = try await agent.get("me", as: City.self, credentials: .basic(user: "ada", password: "secret"))
+}
+func timeoutPerCall() async throws { _ = try await agent.get("slow", as: City.self, timeout: .seconds(5)) }
+func timeoutPerAgent() { let a = Agent(baseURL: "https://a.example", timeout: .seconds(10)); print(a) }
+func retry() { let a = Agent(baseURL: "https://a.example", interceptors: [Retry(maxRetries: 3)]); print(a) }
+func isCancelled() async {
+    do throws(NetError) { _ = try await agent.get("x", as: City.self) } catch { if error.isCancelled { return } }
+}
+func errorStatus() async {
+    do throws(NetError) { _ = try await agent.get("x", as: City.self) } catch { if error.status == 404 { return } }
+}
+func errorBody() async {
+    do throws(NetError) { _ = try await agent.get("x", as: City.self) } catch {
+        let p: Problem? = error.decodedBody(as: Problem.self); print(p as Any)
+    }
+}
+func errorText() async {
+    do throws(NetError) { _ = try await agent.get("x", as: City.self) } catch { print(error.response?.text ?? "") }
+}
+func errorTimeout() async {
+    do throws(NetError) { _ = try await agent.get("x", as: City.self) } catch { if error.code == .timeout { return } }
+}
+func uploadFile() async throws { _ = try await agent.upload(file: "/tmp/a.jpg", to: "photos") }
+func multipart() async throws {
+    var form = MultipartBody(); form.append("summer", name: "title"); form.append(.file("/tmp/a.jpg"), name: "photo");
+    _ = try await agent.post("photos", multipart: form)
+}
+func urlForm() async throws {
+    _ = try await agent.post("login", as: City.self, form: ["user": "ada", "password": "x"])
+}
+func download() async throws { _ = try await agent.download("big.zip", to: "/tmp/big.zip") }
+func downloadProgress() async throws {
+    _ = try await agent.download("big.zip", to: "/tmp/big.zip") { progress in print(progress.fractionCompleted ?? 0) }
+}
+func streamLines() async throws { for try await line in try await agent.stream("log").lines { print(line) } }
+func streamBytes() async throws { for try await chunk in try await agent.stream("log") { print(chunk.count) } }
+func sse() async throws { for try await event in try await agent.stream("feed").events { print(event.data) } }
+func webSocket() async throws {
+    let s = try await agent.webSocket("chat"); try await s.send("hi"); for try await m in s.messages { print(m) }
+}
+func cookies() { let a = Agent(baseURL: "https://a.example", cookies: .memory); print(a) }
+func cachePerCall() async throws { _ = try await agent.get("cities", as: [City].self, caching: .off) }
+func cachePerAgent() {
+    let a = Agent(baseURL: "https://a.example", interceptors: [Caching(DiskCacheStore(directory: "/tmp/cache"))]);
+    print(a)
+}
+func pinning() throws {
+    let a = Agent(
+        baseURL: "https://a.example",
+        trust: try .pinned("a.example", ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]));
+    print(a)
+}
+func proxy() { let a = Agent(baseURL: "https://a.example", proxy: "http://proxy:8080"); print(a) }
+func noRedirects() { var r = Request<Data>("old"); r.redirects = .return; print(r) }
+func customDecoder() { var a = Agent.Configuration(); a.json.keys = .snakeCase; print(a) }
+func dates() { var a = Agent.Configuration(); a.json.dates = .iso8601; print(a) }
+func pagination() async throws { for try await c in agent.pages(of: Request<[City]>("cities")) { print(c) } }
+func batch() async throws {
+    let r = try await agent.send(Batch(Request<City>("a"), Request<City>("b"))).values; print(r)
+}
+func parallel() async throws {
+    async let a = agent.get("a", as: City.self); async let b = agent.get("b", as: City.self);
+    print(try await (a.value, b.value))
+}
+func concurrency() { var a = Agent.Configuration(); a.maxInFlight = 4; print(a) }
+func logging() { let a = Agent(baseURL: "https://a.example", observers: [RequestLog { print($0) }]); print(a) }
+func pathSegments() async throws { let r = try await agent.get("cities/\(oslo.name)", as: City.self); print(r.value) }
+func head() async throws { let r = try await agent.head("cities"); print(r.headers["Content-Length"] ?? "") }
+func put() async throws { _ = try await agent.put("cities/1", as: City.self, json: oslo) }
+func patch() async throws { _ = try await agent.patch("cities/1", as: City.self, json: ["people": 3]) }
+func delete() async throws { _ = try await agent.delete("cities/1") }
+func rawBytes() async throws { let d: Data = try await agent.get("logo.png").bytes.data; print(d) }
+func text() async throws { let t = try await agent.get("motd").text; print(t) }
+func textAs() async throws { let t: String = try await agent.get("motd", as: String.self).value; print(t) }
+func responseHeader() async throws {
+    let r = try await agent.get("x", as: City.self); print(r.headers["ETag"] ?? "none")
+}
+func location() async throws {
+    let r = try await agent.post("cities", json: oslo); print(r.headers["Location"] ?? "", r.url)
+}
+func status() async throws { let r = try await agent.get("x"); if r.status == 200 { print(r) } }
+func isSuccess() async throws { let r = try await agent.get("x"); if r.isSuccess { print(r) } }
+func decodeLater() async throws { let r = try await agent.get("x"); print(try r.decode(City.self)) }
+func jsonAny() async throws { let j = try await agent.get("x").json(); print(j) }
+func clientCertificate() {
+    var t = TrustPolicy(); t.identity = .file(certificate: "/c.pem", key: "/k.pem");
+    print(Agent(baseURL: "https://a.example", trust: t))
+}
+func insecure() { let a = Agent(baseURL: "https://localhost:8443", trust: .insecure); print(a) }
+func interceptorGeneric() {
+    struct Stamp: Interceptor {
+        func intercept(_ call: Call, next: Next) async throws -> ChainResponse {
+            var call = call; call.request.headers["X"] = "1"; return try await next(call)
+        }
+    }; print(Stamp())
+}
+func defaultHeaders() { let a = Agent(baseURL: "https://a.example", headers: ["User-Agent": "demo/1"]); print(a) }
+func sendEndpoint() async throws {
+    struct Add: Endpoint {
+        typealias Value = City; var path: String { "cities" }; var method: Method { .post };
+        var body: Body? { get throws { try .json(oslo) } }
+    }; print(try await agent.send(Add()).value)
+}
+func etag() async throws { let r = try await agent.get("x", as: City.self); print(r.isFromCache) }
+func cancelTask() async throws { let t = Task { try await agent.get("x", as: City.self) }; t.cancel() }
+func mixedQuery() async throws { try await agent.get("x", query: ["q": text, "n": number, "near": near]) }
+func queryOfADictionary() async throws { try await agent.get("x", query: names) }
+func queryOfAValue() async throws { try await agent.get("x", query: oslo) }
+func mixedJSON() async throws { try await agent.post("x", json: ["name": text, "people": number]) }
+func nestedJSON() async throws { try await agent.post("x", json: ["city": ["name": "a", "people": 1]]) }
+func inferredType() async throws { let cities: [City] = try await agent.get("cities").value; print(cities) }
+func everyArgument() async throws {
+    try await agent.post(
+        "x", query: names, json: oslo, headers: ["A": "b"], credentials: .bearer("t"), caching: .off,
+        timeout: .seconds(3)
+    ) { print($0.sent) }
+}
+func readLater() async throws {
+    let r = try await agent.get("x"); print(r.text, try r.json()["a"] as Any, try r.decode() as City)
+}
+func errorProperties() async {
+    do throws(NetError) { try await agent.get("x") } catch {
+        print(
+            error.isTimeout, error.isCancelled, error.response?.text ?? "",
+            (try? error.response?.decode(Problem.self)) as Any)
+    }
+}
+func insecureAgent() {
+    print(
+        Agent(
+            baseURL: "https://localhost", redirects: .return, trust: .insecure, proxy: "http://p:1", cookies: .memory,
+            json: JSONCoding(), interceptors: [Retry()]))
+}
+func typedMessages() async throws {
+    for try await city in try await agent.webSocket("x", headers: ["A": "b"]).messages(as: City.self) { print(city) }
+}
+func typedUpload() async throws {
+    print(try await agent.upload(file: URL(filePath: "/a"), to: "x", as: City.self, method: .put).value)
+}
+func streamWithHeaders() async throws {
+    for try await line in try await agent.stream("x", query: ["n": number], headers: ["A": "b"]).lines { print(line) }
+}
