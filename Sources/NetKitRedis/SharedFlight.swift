@@ -157,7 +157,7 @@ public final class SharedFlight: CallEnding {
 
     /// Returns a lock that the server may still give to this call, after the call has stopped waiting for the reply.
     private func returnLater(_ flight: Flight, _ error: NetError) {
-        guard [.totalTimedOut, .reset].contains(error.code),
+        guard [.timeout, .reset].contains(error.code),
             late.withLock({ late in
                 guard late < Self.maximumLate else { return false }
                 late += 1
