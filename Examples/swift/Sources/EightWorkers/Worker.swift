@@ -73,7 +73,7 @@ struct Worker {
             _ = try await orders.send(Request<String>("orders/\(number)"))
             return true
         } catch {
-            if error.code != .slotTimedOut {
+            if error.code != .slotTimeout {
                 throw error
             }
             return false
