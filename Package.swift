@@ -35,7 +35,7 @@ let package = Package(
     traits: [
         .trait(name: "XML", description: "NetKitXML, which needs libxml2"),
         .trait(name: "Images", description: "NetKitImages and nk image, which need libpng, libjpeg and libwebp"),
-        .trait(name: "Redis", description: "NetKitRedis and CNetRedis, which need hiredis"),
+        .trait(name: "Redis", description: "NetKitRedis, CNetRedis and nk --cache redis://, which need hiredis"),
         .trait(name: "CJSON", description: "nk validate --tree, which needs cJSON"),
         .trait(name: "SwiftLog", description: "NetKitAdapters writes requests to a Logger of swift-log"),
         .trait(name: "SwiftMetrics", description: "NetKitAdapters counts calls with swift-metrics"),
@@ -182,14 +182,18 @@ let package = Package(
             name: "NetKitCLI",
             dependencies: [
                 "NetKit", .target(name: "NetKitImages", condition: .when(traits: ["Images"])), "CNetCore",
-                .target(name: "CNetCJSON", condition: .when(traits: ["CJSON"])), "CNetTesting",
+                .target(name: "CNetCJSON", condition: .when(traits: ["CJSON"])),
+                .target(name: "NetKitRedis", condition: .when(traits: ["Redis"])), "CNetTesting",
             ],
             exclude: ["Linking"],
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(fastStart, .when(platforms: [.linux], configuration: .release))]),
         .testTarget(
             name: "NetKitTests",
-            dependencies: ["NetKit", "NetKitCompat", "NetKitTesting", "NetKitCLI", "CNetCore", "CNetTesting"],
+            dependencies: [
+                "NetKit", "NetKitCompat", "NetKitTesting", "NetKitCLI", "CNetCore", "CNetTesting",
+                .target(name: "NetKitRedis", condition: .when(traits: ["Redis"])),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "NetKitCompatTests",

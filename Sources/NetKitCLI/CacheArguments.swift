@@ -5,7 +5,10 @@ struct CacheArguments: Sendable {
     /// The maximum age of a response without an explicit lifetime.
     var maximumAge: Duration?
     var version: Int64?
-    var directory: String?
+    /// The directory or the server. If `nil`, the default directory is used.
+    var location: CacheLocation?
+    /// Whether --cache names a server, so that a cache is used without further options.
+    var usesServer = false
     var mode: CacheMode?
     /// Whether the server's caching rules (RFC 9111) apply instead of those of the command line.
     var isHTTP = false
@@ -14,13 +17,13 @@ struct CacheArguments: Sendable {
     /// The default maximum age: practically unlimited.
     fileprivate static let unlimitedAge = Duration.seconds(1 << 40)
 
-    private var isWanted: Bool { maximumAge != nil || mode != nil || isHTTP || isOffline }
+    private var isWanted: Bool { maximumAge != nil || usesServer || mode != nil || isHTTP || isOffline }
 
     /// Whether the stored response is written first, and then the response from the network.
     var deliversTwice: Bool { isWanted && !isOffline && mode == .cacheThenNetwork }
 
     func check() throws(UsageError) {
-        if !isWanted && (version != nil || directory != nil) {
+        if !isWanted && (version != nil || location != nil) {
             throw UsageError("--cache-version and --cache-dir require --cache, --cache-mode or --offline")
         }
         if isHTTP && (maximumAge != nil || version != nil) {
@@ -42,16 +45,28 @@ struct CacheArguments: Sendable {
         return .application(policy)
     }
 
-    /// Returns the store, or `nil` if no cache is used.
-    func store() throws(Failure) -> DiskCacheStore? {
+    /// Returns the store, or `nil` if no cache is used. If the server of the cache does not answer, warns and returns
+    /// an empty store: each response is then a miss.
+    func store(warn: (String) -> Void) async throws(Failure) -> (any CacheStore)? {
         guard rules != nil else { return nil }
-        if let directory {
-            return DiskCacheStore(directory: directory)
-        }
-        do throws(NetError) {
-            return DiskCacheStore(directory: try DiskCacheStore.defaultDirectory(app: "nk"))
-        } catch {
-            throw Failure(error)
+        switch location {
+        case .directory(let directory)?: return DiskCacheStore(directory: directory)
+        #if Redis
+        case .server(let server)?:
+            let connection = try server.open()
+            do throws(Failure) {
+                return try await connection.store()
+            } catch {
+                warn("\(error.message ?? ""); continuing with an empty cache")
+                return MemoryCacheStore()
+            }
+        #endif
+        case nil:
+            do throws(NetError) {
+                return DiskCacheStore(directory: try DiskCacheStore.defaultDirectory(app: "nk"))
+            } catch {
+                throw Failure(error)
+            }
         }
     }
 }
@@ -60,7 +75,12 @@ extension Option {
     /// The options of the cache.
     static let cache: [Option] = [
         value(nil, "cache") { (arguments, text) throws(UsageError) in
-            arguments.cache.maximumAge = try OptionValue.age(text, of: "--cache")
+            if CacheLocation.isURL(text) {
+                arguments.cache.location = try CacheLocation(text, of: "--cache")
+                arguments.cache.usesServer = true
+            } else {
+                arguments.cache.maximumAge = try OptionValue.age(text, of: "--cache")
+            }
         },
         value(nil, "cache-version") { (arguments, text) throws(UsageError) in
             guard let version = Int64(text) else {
@@ -69,10 +89,7 @@ extension Option {
             arguments.cache.version = version
         },
         value(nil, "cache-dir") { (arguments, text) throws(UsageError) in
-            if text.isEmpty {
-                throw UsageError("--cache-dir needs a directory")
-            }
-            arguments.cache.directory = text
+            arguments.cache.location = try CacheLocation(text, of: "--cache-dir")
         },
         value(nil, "cache-mode") { (arguments, text) throws(UsageError) in
             arguments.cache.isHTTP = text == "http"

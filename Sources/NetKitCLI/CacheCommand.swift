@@ -5,19 +5,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `nk cache`: shows and removes the entries of a cache directory.
+/// `nk cache`: shows and removes the entries of a cache, in a directory or on a Redis server.
 enum CacheCommand {
     static let help = """
-        Usage: nk cache list DIR          list name, bytes, age, status and URL
-               nk cache show DIR NAME     print an entry: its key, headers and body
-               nk cache rm DIR NAME... | --all | --host HOST | --tag TAG
-               nk cache stats DIR         print the number of entries and their size
+        Usage: nk cache list CACHE        list name, bytes, age, status and URL
+               nk cache show CACHE NAME   print an entry: its key, headers and body
+               nk cache rm CACHE NAME... | --all | --host HOST | --tag TAG
+               nk cache stats CACHE       print the number of entries and their size
                nk cache verify DIR        check every entry; remove damaged and
                                           leftover files
 
+        CACHE is a directory or a Redis server: redis://[USER@]HOST[:PORT][/DB],
+        rediss:// (TLS) or unix:///SOCKET[?db=DB]. Its entries are those of nk, or
+        with ?prefix=NAME those of NAME. REDISCLI_AUTH contains its password.
         NAME is a name from list, or its first digits if they are unique.
         Exit code: 0 success, 1 damage found or no such NAME, 2 usage,
-        26 no such directory.
+        26 no such directory; for a server as for a URL: 6 host, 7 connection,
+        28 time, 94 password.
 
         """
 
@@ -35,45 +39,58 @@ enum CacheCommand {
 
     private static func output(_ words: [String]) async throws(Failure) -> (text: String, body: Bytes) {
         guard words.count >= 2, ["list", "show", "rm", "stats", "verify"].contains(words[0]) else {
-            throw Failure(ExitCode.usage, "cache needs an action and a directory; see nk cache --help")
+            throw Failure(ExitCode.usage, "cache needs an action and a cache; see nk cache --help")
         }
-        let store = try store(at: words[1])
         let rest = Array(words.dropFirst(2))
         if rest.isEmpty != ["list", "stats", "verify"].contains(words[0]) {
             throw Failure(ExitCode.usage, "wrong arguments for cache \(words[0]); see nk cache --help")
         }
+        let store = try await store(at: words[1])
         do {
             switch words[0] {
             case "list": return (try await list(store), [])
             case "show": return try await show(try await entry(rest, in: store), in: store)
             case "rm": return (try await remove(rest, from: store), [])
             case "stats": return (try await stats(store), [])
-            default: return (try verified(try await store.verify()), [])
+            default: return (try await verified(store), [])
             }
         } catch {
             throw error as? Failure ?? (error as? NetError).map { Failure($0) } ?? Failure(1, "\(error)")
         }
     }
 
-    /// Opens the store. Throws an error if the directory does not exist, so that it is not created.
-    private static func store(at path: String) throws(Failure) -> DiskCacheStore {
-        var isFolder = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
-            throw Failure(ExitCode.read, "no such directory: \(path)")
+    /// Opens the store. Throws an error if the server does not answer, or if the directory does not exist, so that it
+    /// is not created.
+    private static func store(at location: String) async throws(Failure) -> any CacheStore {
+        let parsed: CacheLocation
+        do throws(UsageError) {
+            parsed = try CacheLocation(location, of: "cache")
+        } catch {
+            throw Failure(error.exitCode, error.message)
         }
-        return DiskCacheStore(directory: path)
+        switch parsed {
+        #if Redis
+        case .server(let server): return try await server.open().store()
+        #endif
+        case .directory(let path):
+            var isFolder = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
+                throw Failure(ExitCode.read, "no such directory: \(path)")
+            }
+            return DiskCacheStore(directory: path)
+        }
     }
 
     // MARK: Listing
 
-    private static func responses(in store: DiskCacheStore) async throws(NetError) -> [(
+    private static func responses(in store: any CacheStore) async throws(NetError) -> [(
         CacheListing, CachedResponseHead
     )] {
         try await store.list().compactMap { listing in listing.entry.cachedResponseHead.map { (listing, $0) } }
             .sorted { ($0.1.receivedEpochSeconds, $0.0.key.name) > ($1.1.receivedEpochSeconds, $1.0.key.name) }
     }
 
-    private static func list(_ store: DiskCacheStore) async throws(NetError) -> String {
+    private static func list(_ store: any CacheStore) async throws(NetError) -> String {
         let now = Date().timeIntervalSince1970
         var text = ""
         for (listing, head) in try await responses(in: store) {
@@ -87,14 +104,14 @@ enum CacheCommand {
         return text
     }
 
-    private static func entry(_ names: [String], in store: DiskCacheStore) async throws -> CacheListing {
+    private static func entry(_ names: [String], in store: any CacheStore) async throws -> CacheListing {
         guard names.count == 1 else {
             throw Failure(ExitCode.usage, "cache show needs exactly one name; see nk cache list")
         }
         return try await named(names[0], in: store)
     }
 
-    private static func named(_ name: String, in store: DiskCacheStore) async throws -> CacheListing {
+    private static func named(_ name: String, in store: any CacheStore) async throws -> CacheListing {
         let listings = try await store.list().filter { !name.isEmpty && $0.key.name.hasPrefix(name) }
         guard let listing = listings.first, listings.count == 1 else {
             throw Failure(
@@ -106,7 +123,7 @@ enum CacheCommand {
         return listing
     }
 
-    private static func show(_ listing: CacheListing, in store: DiskCacheStore) async throws -> (
+    private static func show(_ listing: CacheListing, in store: any CacheStore) async throws -> (
         text: String, body: Bytes
     ) {
         guard let entry = try await store.entry(for: listing.key), let head = entry.cachedResponseHead else {
@@ -123,7 +140,7 @@ enum CacheCommand {
 
     // MARK: Removal
 
-    private static func remove(_ words: [String], from store: DiskCacheStore) async throws -> String {
+    private static func remove(_ words: [String], from store: any CacheStore) async throws -> String {
         let count: Int
         switch (words[0], words.count) {
         case ("--all", 1): count = try await store.removeAll(.all)
@@ -143,17 +160,17 @@ enum CacheCommand {
 
     // MARK: Statistics
 
-    private static func stats(_ store: DiskCacheStore) async throws(NetError) -> String {
+    private static func stats(_ store: any CacheStore) async throws(NetError) -> String {
         let usage = try await store.usage()
-        return """
-            entries  \(usage.entries)
-            bytes    \(usage.bytes)
-            limit    \(usage.maximumBytes)
-
-            """
+        let text = "entries  \(usage.entries)\nbytes    \(usage.bytes)\n"
+        // The limit of a Redis server is a setting of the server.
+        return store is DiskCacheStore ? text + "limit    \(usage.maximumBytes)\n" : text
     }
 
-    private static func verified(_ report: DiskCacheStore.Report) throws -> String {
+    private static func verified(_ store: any CacheStore) async throws -> String {
+        guard let report = try await (store as? DiskCacheStore)?.verify() else {
+            throw Failure(ExitCode.usage, "cache verify needs a directory; entries in Redis are checked when read")
+        }
         let text = """
             good       \(report.good)
             damaged    \(report.damaged)

@@ -73,7 +73,7 @@ enum Command {
         await untilInterrupted { () async throws(Failure) in
             var code = ExitCode.success
             for operation in operations where !Task.isCancelled {
-                let ended = await (try TransferRunner(operation)).run()
+                let ended = try await TransferRunner(operation).run()
                 code = code == ExitCode.success ? ended : code
             }
             return code

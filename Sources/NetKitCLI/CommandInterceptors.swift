@@ -7,12 +7,12 @@ struct CommandInterceptors {
     let recorder: HARRecorder?
     /// The interceptor of the cache, or `nil` if no cache is used.
     let caching: Caching?
-    private let store: DiskCacheStore?
+    private let store: (any CacheStore)?
 
     /// - Parameter warn: writes a warning.
-    init(_ arguments: Arguments, warn: @escaping @Sendable (String) -> Void) throws(Failure) {
+    init(_ arguments: Arguments, warn: @escaping @Sendable (String) -> Void) async throws(Failure) {
         var interceptors: [any Interceptor] = []
-        let store = try arguments.cache.store()
+        let store = arguments.printsCurl ? nil : try await arguments.cache.store(warn: warn)
         self.store = store
         caching = arguments.cache.rules.flatMap { rules in store.map { Caching($0, rules: rules) } }
         if let caching {
@@ -41,7 +41,7 @@ struct CommandInterceptors {
     /// treated as empty.
     func checkStore() async throws(Failure) {
         do throws(NetError) {
-            _ = try await store?.usage()
+            _ = try await (store as? DiskCacheStore)?.usage()
         } catch {
             if error.isDistrust {
                 throw Failure(ExitCode.read, "cannot use the cache: \(error.message)")

@@ -13,8 +13,8 @@ struct TransferRunner {
     private let writeOut: WriteOut?
     private let commandInterceptors: CommandInterceptors
 
-    /// Prepares the command line: prompts for passwords, and reads the files that options name.
-    init(_ arguments: Arguments) throws(Failure) {
+    /// Prepares the command line: prompts for passwords, reads the files that options name, and opens the cache.
+    init(_ arguments: Arguments) async throws(Failure) {
         var arguments = arguments
         try Self.complete(&arguments.login, of: "the server")
         try Self.complete(&arguments.proxyLogin, of: "the proxy")
@@ -31,7 +31,7 @@ struct TransferRunner {
         let console = Console(showsProgress: Self.showsProgress(arguments))
         self.console = console
         let isSilent = arguments.isSilent
-        commandInterceptors = try CommandInterceptors(arguments) { message in
+        commandInterceptors = try await CommandInterceptors(arguments) { message in
             if !isSilent {
                 console.say("nk: warning: \(Verbose.printable(message))")
             }

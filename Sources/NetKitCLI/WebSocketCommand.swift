@@ -29,7 +29,7 @@ enum WebSocketCommand {
                 return Command.show(help)
             }
             return await Command.untilInterrupted { () async throws(Failure) in
-                await (try TransferRunner(arguments.request)).runWebSocket(arguments.settings)
+                try await TransferRunner(arguments.request).runWebSocket(arguments.settings)
             }
         } catch {
             return Command.complain(Failure(error.exitCode, error.message))

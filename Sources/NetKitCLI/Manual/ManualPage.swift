@@ -57,7 +57,10 @@ enum ManualPage {
     private static let environment = [
         ".TP", ".B NO_COLOR", "If set and not empty, output has no colours.", ".TP", ".B TERM, COLORTERM",
         "The capabilities of the terminal; \\fBdumb\\fR disables colours.", ".TP", ".B HOME, XDG_CACHE_HOME",
-        "The location of the \\fB\\-\\-cache\\fR directory and of the \\fB\\-\\-netrc\\fR file.", ".PP",
+        "The location of the \\fB\\-\\-cache\\fR directory and of the \\fB\\-\\-netrc\\fR file.",
+        ".TP", ".B REDISCLI_AUTH",
+        "The password of the Redis server of \\fB\\-\\-cache\\fR and \\fBnk cache\\fR, if its URL has none.",
+        ".PP",
         "Proxy environment variables are ignored.",
     ]
 

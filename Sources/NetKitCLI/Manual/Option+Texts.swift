@@ -128,9 +128,9 @@ extension Option {
         "no-clobber": ("", "Keep existing files"),
         "partial-dir": ("DIR", "Keep incomplete downloads in DIR"),
         "trust-server": ("", "Resume even without a strong validator"),
-        "cache": ("SECONDS", "Cache responses and reuse them this long"),
+        "cache": ("SECONDS|URL", "Cache responses, this long or in Redis"),
         "cache-version": ("N", "Ignore responses cached with another number"),
-        "cache-dir": ("DIR", "Use this cache directory"),
+        "cache-dir": ("DIR|URL", "Use this directory or server for the cache"),
         "cache-mode": ("MODE", "Choose the cache policy, such as http"),
         "offline": ("", "Use only cached responses; else exit 107"),
     ]

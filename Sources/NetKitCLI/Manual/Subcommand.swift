@@ -72,7 +72,7 @@ extension Subcommand {
     /// All subcommands, by name.
     static let all: [Subcommand] = [
         .init(
-            name: "cache", summary: "Inspect, check and clear a cache directory", operands: "ACTION DIR [NAME...]",
+            name: "cache", summary: "Inspect, check and clear a cache", operands: "ACTION DIR|URL [NAME...]",
             actions: ["list", "show", "rm", "stats", "verify"],
             options: [
                 .init(nil, "all", nil, "Remove all entries (rm)"),

@@ -21,6 +21,9 @@ enum ProcessSetup {
         _ = nc_engine_prepare(nil)
     }
 
+    /// Returns the value of an environment variable.
+    static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+
     /// Returns the arguments without the name of the program. An argument that is not UTF-8 is an error, because it
     /// would be changed by its conversion to a String.
     static func words() throws(UsageError) -> [String] {

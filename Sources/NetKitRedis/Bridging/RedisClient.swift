@@ -108,6 +108,11 @@ public import NetKit
         }
     }
 
+    /// Waits until the server has answered. Throws the reason if it does not, such as a wrong password.
+    package func ping() async throws(NetError) {
+        _ = try await send([Bytes("PING")], within: .seconds(2))
+    }
+
     /// Runs a script.
     func run(
         _ script: RedisScript, keys: [String], _ arguments: [Bytes], within limit: Duration? = nil

@@ -1,0 +1,1 @@
+../../NetKitRedisTests/Fixtures/RedisServer.swift
