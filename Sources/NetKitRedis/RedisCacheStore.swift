@@ -143,15 +143,13 @@ public final class RedisCacheStore: CacheStore {
         }
     }
 
-    /// Removes an entry. Returns false if there was none.
-    @discardableResult
-    public func remove(_ key: CacheKey) async throws(NetError) -> Bool {
+    private func remove(_ key: CacheKey) async throws(NetError) -> Int {
         let name = try client.seal.name(Bytes(key.description))
         return try await change { () async throws(NetError) in
             let reply = try await client.run(
                 StoreScripts.remove, keys: ["e" + name],
                 words([name]) + [try message(.key, Bytes(key.description))])
-            return reply.integer == 1
+            return reply.integer == 1 ? 1 : 0
         }
     }
 
@@ -160,6 +158,7 @@ public final class RedisCacheStore: CacheStore {
     public func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {
         switch selection {
         case .all: try await removeEverything()
+        case .key(let key): try await remove(key)
         case .tagged(let tag):
             tag.isEmpty ? 0 : try await removeSet(try setName(tag: tag), try message(.tag, Bytes(tag)))
         case .host(let host):

@@ -1,16 +1,16 @@
 /// The lines of a streamed body as text, without their line ends (LF, CR LF or CR). Bytes that are not UTF-8 are
 /// replaced by U+FFFD.
-public struct ResponseLines: AsyncSequence, Sendable {
+struct ResponseLines: AsyncSequence, Sendable {
     let stream: ResponseStream
     let maxBytes: Int
 
     /// Returns an iterator over the lines. A stream can have one iterator only, over its lines or its bytes.
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(chunks: stream.makeAsyncIterator(), splitter: LineSplitter(maxBytes: maxBytes))
     }
 
     /// Returns the lines one by one.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         // Set to `nil` at the end and after an error. Releasing the iterator ends the transfer.
         private var chunks: ResponseStream.AsyncIterator?
         private var splitter: LineSplitter
@@ -23,7 +23,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
         }
 
         /// Returns the next line, or `nil` at the end.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> String? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> String? {
             do throws(NetError) {
                 while chunks != nil {
                     if let line = try nextLineInChunk() {
@@ -41,11 +41,6 @@ public struct ResponseLines: AsyncSequence, Sendable {
                 chunks = nil
                 throw error
             }
-        }
-
-        /// Returns the next line, or `nil` at the end.
-        public mutating func next() async throws(NetError) -> String? {
-            try await next(isolation: nil)
         }
 
         private mutating func nextLineInChunk() throws(NetError) -> String? {

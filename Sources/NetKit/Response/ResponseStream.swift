@@ -16,7 +16,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
     /// The URL of the response after redirects, without credentials; empty for a stub without one.
     public let url: String
     /// The heads of the followed redirects, in order, without their bodies.
-    public let earlierHeads: [ResponseHead]
+    package let earlierHeads: [ResponseHead]
 
     /// The cache's report; `nil` if no cache was used.
     public var cache: CacheReport? { cacheAnnotation?.report }
@@ -129,12 +129,12 @@ extension ResponseStream {
     }
 
     /// The body's lines without their line ends. A line that is longer than 1 MiB throws ``NetError/Code/tooLarge``.
-    public var lines: ResponseLines { lines(upTo: 1 << 20) }
+    public var lines: some AsyncSequence<String, NetError> & Sendable { lines(upTo: 1 << 20) }
 
     /// Returns the body's lines without their line ends.
     ///
     /// - Parameter maxBytes: the largest length of a line. A longer line throws ``NetError/Code/tooLarge``.
-    public func lines(upTo maxBytes: Int) -> ResponseLines {
+    public func lines(upTo maxBytes: Int) -> some AsyncSequence<String, NetError> & Sendable {
         ResponseLines(stream: self, maxBytes: maxBytes)
     }
 }
