@@ -71,7 +71,7 @@ struct PartsCommand {
         }
     }
 
-    private func openParts() async throws(Failure) -> ResponseParts {
+    private func openParts() async throws(Failure) -> some AsyncSequence<ResponsePart, NetError> {
         var request = Request<Bytes>(url ?? "", headers: headers)
         if isInsecure {
             request.trust = TrustPolicy(acceptsAnything: true)
@@ -85,9 +85,11 @@ struct PartsCommand {
 
     /// Returns the next part. In this command, only the response can be too large, so that error has the exit code of a
     /// response.
-    private static func next(of parts: inout ResponseParts.AsyncIterator) async throws(Failure) -> ResponsePart? {
+    private static func next(
+        of parts: inout some AsyncIteratorProtocol<ResponsePart, NetError>
+    ) async throws(Failure) -> ResponsePart? {
         do throws(NetError) {
-            return try await parts.next()
+            return try await parts.next(isolation: nil)
         } catch {
             throw error.code == .tooLarge ? Failure(ExitCode.tooLarge, error.message) : Failure(error)
         }

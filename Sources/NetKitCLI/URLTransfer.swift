@@ -99,8 +99,8 @@ struct URLTransfer {
     /// Writes the stored response and then the response from the network. If the body is written to a file, the second
     /// replaces the first.
     private func receiveAll(
-        _ responses: CacheThenNetwork<Bytes>, _ transferRequest: TransferRequest, _ output: Output,
-        _ transferReport: inout TransferReport, _ heads: inout [UInt8]
+        _ responses: some AsyncSequence<Response<Bytes>, NetError>, _ transferRequest: TransferRequest,
+        _ output: Output, _ transferReport: inout TransferReport, _ heads: inout [UInt8]
     ) async throws(NetError) -> Result<Void, Failure> {
         var outcome = Result<Void, Failure>.success(())
         for try await response in responses {

@@ -157,9 +157,7 @@ struct ValidateCommand {
 
     /// Compiles a schema. Formats are assertions, in all commands of nk.
     static func schema(_ text: String) throws(NetError) -> JSONSchema {
-        var options = JSONSchema.Options()
-        options.assertsFormats = true
-        return try JSONSchema(text, options: options)
+        try JSONSchema(text, assertsFormats: true)
     }
 
     private static func document(in path: String, _ kind: String) throws(Failure) -> [UInt8] {

@@ -17,9 +17,21 @@ extension CacheReason {
     }
 }
 
-extension MultipartBody.Throttle {
-    /// AFNetworking's suggestion for a 3G network: 16 KiB, then 0.2 s.
-    public static let suggestedFor3G = MultipartBody.Throttle(packetBytes: 16384, delay: .milliseconds(200))
+extension AuthFailureClassifier {
+    /// The rule of CTNetworking's services, which classifies by the member `id` of the JSON body, with any status:
+    /// - `expired_access_token` means expired credentials
+    /// - `illegal_access_token` and `no_permission_for_this_api` mean refused credentials
+    /// - with another body, the status 401 means expired credentials
+    public static var identifiers: AuthFailureClassifier {
+        .field(
+            ["id"], expired: ["expired_access_token"],
+            refused: ["illegal_access_token", "no_permission_for_this_api"], else: .status(401))
+    }
+}
+
+extension MultipartBody {
+    /// AFNetworking's suggestion for ``MultipartBody/throttle`` in a 3G network: 16 KiB, then 0.2 s.
+    public static let throttleFor3G = (packetBytes: 16384, delay: Duration.milliseconds(200))
 }
 
 extension Reachability {

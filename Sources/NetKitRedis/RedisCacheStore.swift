@@ -143,16 +143,14 @@ public final class RedisCacheStore: CacheStore {
         }
     }
 
-    /// Removes an entry. Returns false if there was none.
-    @discardableResult
-    public func remove(_ key: CacheKey) async throws(NetError) -> Bool {
+    private func remove(_ key: CacheKey) async throws(NetError) -> Int {
         let name = try client.seal.name(Bytes(key.description))
         return try await change { () async throws(NetError) in
             // With a limit of its own, it is sent even to a server that is slow, which may remove the entry later.
             let reply = try await client.run(
                 StoreScripts.remove, keys: ["e" + name],
                 words([name]) + [try message(.key, Bytes(key.description))], within: client.timeLimit)
-            return reply.integer == 1
+            return reply.integer == 1 ? 1 : 0
         }
     }
 
@@ -161,6 +159,7 @@ public final class RedisCacheStore: CacheStore {
     public func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {
         switch selection {
         case .all: try await removeEverything()
+        case .key(let key): try await remove(key)
         case .tagged(let tag):
             tag.isEmpty ? 0 : try await removeSet(try setName(tag: tag), try message(.tag, Bytes(tag)))
         case .host(let host):

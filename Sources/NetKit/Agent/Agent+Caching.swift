@@ -6,8 +6,7 @@ public struct CachedChainResponse<Value: Sendable>: Sendable {
     /// cannot be decoded.
     public let response: Response<Value>?
 
-    /// The decision.
-    public var decision: CacheDecision { report.decision }
+    package var decision: CacheDecision { report.decision }
 }
 
 extension Agent {

@@ -17,8 +17,8 @@ extension Agent {
         /// - these origins
         ///
         /// The additions are ``headers``, ``parameters``, ``computedHeaders``, ``computedParameters``,
-        /// ``OriginBoundInterceptor``s, the responses of ``TransferHooks/challenge`` and the client certificate of
-        /// ``trust``.
+        /// ``OriginBoundInterceptor``s, the responses of the hook `challenge` of ``TransferHooks`` and the client
+        /// certificate of ``trust``.
         ///
         /// If the URL of a request has another origin, such as "//other/x" or "http://other/x", the request does not
         /// get these additions. It gets only fields that do not identify the sender, such as User-Agent and Accept. The
@@ -27,7 +27,7 @@ extension Agent {
         /// A redirect to another origin removes all additions, even if that origin is listed here.
         public var trustedOrigins: [String] = []
         /// Filters that change URLs before they are joined to a base URL, in order. For an absolute URL, only filters
-        /// with ``URLFilter/filtersAbsoluteURLs`` run.
+        /// with `filtersAbsoluteURLs` run.
         public var urlFilters: [URLFilter] = []
         /// Header fields for every request that does not set them itself.
         public var headers: Headers
@@ -104,8 +104,8 @@ extension Agent {
         public var maxSendBytesPerSecond: Int?
         /// The largest number of body bytes that all requests together receive per second. If `nil`, there is no limit.
         public var maxReceiveBytesPerSecond: Int?
-        /// The store of the credentials to send if ``TransferHooks/challenge`` returns ``ChallengeAction/useDefault``,
-        /// or if there is no such hook.
+        /// The store of the credentials to send if the hook `challenge` of ``TransferHooks`` returns
+        /// ``ChallengeAction/useDefault``, or if there is no such hook.
         public var credentialStore: CredentialStore?
         /// Chooses where downloads are stored, before the destination closure of a download is called. If it is or
         /// returns `nil`, the download's own destination applies.
@@ -173,7 +173,7 @@ extension Agent.Configuration {
     }
 
     /// "NetKit/", its version, and the platform.
-    public static var defaultUserAgent: String {
+    package static var defaultUserAgent: String {
         userAgent(product: "NetKit", version: LibraryVersion.text)
     }
 
@@ -273,14 +273,9 @@ extension Agent.Configuration {
     }
 }
 
-extension Agent.Configuration: CustomStringConvertible, CustomReflectable {
+extension Agent.Configuration: SecretHolding {
     /// The base URL, up to its query and without credentials.
     public var description: String { "Agent.Configuration(baseURL: \(shownBase ?? "nil"))" }
-
-    /// A mirror with the same URL and the header fields, without secrets.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["baseURL": shownBase as Any, "headers": headers], displayStyle: .struct)
-    }
 
     private var shownBase: String? { baseURL?.displayedLocation.debugDescription }
 }

@@ -37,7 +37,7 @@ extension Agent {
     ///   - options: how the file is fetched and checked.
     ///   - destination: chooses the destination from the response head. If it is or returns `nil`, `path` applies.
     public func download(
-        _ call: some RequestConvertible, to path: some PathConvertible, options: DownloadOptions = DownloadOptions(),
+        _ call: some RequestConvertible, to path: some URLConvertible, options: DownloadOptions = DownloadOptions(),
         destination: DownloadDestination? = nil
     ) async throws(NetError) -> Response<DownloadedFile> {
         try await send(Download(call, to: path, options: options, destination: destination))
@@ -56,7 +56,7 @@ extension Agent {
     ///   - progress: receives the progress; see ``Request/progress``.
     @discardableResult
     public func download(
-        _ source: some URLConvertible, to path: some PathConvertible, query: ParameterList? = nil,
+        _ source: some URLConvertible, to path: some URLConvertible, query: ParameterList? = nil,
         headers: Headers = [:], credentials: Credentials? = nil, timeout: Duration? = nil,
         options: DownloadOptions = DownloadOptions(), progress: ProgressHandler? = nil
     ) async throws(NetError) -> Response<DownloadedFile> {
@@ -103,7 +103,7 @@ extension Agent {
     /// - Throws: ``NetError/Code/file`` for a directory that another user owns. The same for one that another user can
     ///   write to, unless it has the sticky bit.
     @concurrent
-    public func partialDownloads(in folder: some PathConvertible) async throws(NetError) -> [PartialDownload] {
+    public func partialDownloads(in folder: some URLConvertible) async throws(NetError) -> [PartialDownload] {
         try PartialDownload.list(in: folder.filePath).found
     }
 
@@ -118,7 +118,7 @@ extension Agent {
     /// - Returns: the number of downloads that were removed.
     @concurrent
     @discardableResult
-    public func purgePartialDownloads(in folder: some PathConvertible, olderThan moment: Date?) async throws(NetError)
+    public func purgePartialDownloads(in folder: some URLConvertible, olderThan moment: Date?) async throws(NetError)
         -> Int
     {
         try PartialDownload.purge(in: folder.filePath, before: moment)
@@ -134,7 +134,7 @@ extension Agent {
     ///   - options: how the files are fetched and checked.
     ///   - request: creates the request of each download, for example to add fields; `nil` skips the download.
     public func resumePartialDownloads(
-        in folder: some PathConvertible, options: DownloadOptions = DownloadOptions(),
+        in folder: some URLConvertible, options: DownloadOptions = DownloadOptions(),
         request: @Sendable (PartialDownload) -> Request<Bytes>? = { Request<Bytes>($0.url) }
     ) async throws(NetError) -> [(PartialDownload, Result<DownloadedFile, NetError>)] {
         let listing = try await listing(in: folder.filePath)

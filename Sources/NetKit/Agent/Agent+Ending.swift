@@ -1,9 +1,19 @@
 extension Agent {
     /// Returns the events of the agent and its calls from now on.
     ///
+    ///     let events = agent.activity()
+    ///     Task { for await event in events { … } }
+    ///
+    /// Unread events wait in a bounded buffer. When the buffer is full, the oldest events are dropped, and the next
+    /// event that the reader receives is ``AgentEvent/missed(_:)``. A slow reader never delays the agent. The sequence
+    /// ends with the agent, or when the reading task is cancelled.
+    ///
+    /// Each use of ``Agent/activity(keeping:)`` creates a sequence that receives all events. Several iterators of the
+    /// same sequence share its events: each event goes to one of them.
+    ///
     /// An unread event keeps its values alive, including bodies in memory.
     /// - Parameter capacity: the number of unread events that are kept.
-    public func activity(keeping capacity: Int = 1_000) -> AgentEvents {
+    public func activity(keeping capacity: Int = 1_000) -> some AsyncSequence<AgentEvent, Never> & Sendable {
         AgentEvents(hub, keeping: capacity)
     }
 
@@ -78,8 +88,8 @@ extension Agent {
 
     /// Sends a request and returns the undecoded response.
     ///
-    /// The body is in memory, unless ``TransferHooks/head`` chose a file or a stream. The checks of the request apply.
-    /// A `Request<Bytes>` accepts every status.
+    /// The body is in memory, unless the hook `head` of ``TransferHooks`` chose a file or a stream. The checks of the
+    /// request apply. A `Request<Bytes>` accepts every status.
     ///
     /// The response is not decoded. If the body is in memory, it is decoded for the listeners that need the value
     /// (``TaskListener/needsDecodedValue``).

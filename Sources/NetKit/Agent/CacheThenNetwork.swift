@@ -1,24 +1,16 @@
 /// The stored response of a request, if it is usable, followed by the response from the network.
-///
-///     for try await answer in agent.answers(to: Request<[City]>("cities")) {
-///         show(answer.value, isFinal: !answer.cache!.isHit)
-///     }
-///
-/// An error ends the sequence, also after the stored response. Each response is decoded separately, and passed through
-/// the request's listeners. For observers, each iteration of the sequence is one call. The call begins with the first use
-/// of the iterator. It ends after the last response or when the iterator is released.
-public struct CacheThenNetwork<Value: Sendable>: AsyncSequence, Sendable {
+struct CacheThenNetwork<Value: Sendable>: AsyncSequence, Sendable {
     let agent: Agent
     /// Creates the request of one iteration.
     let request: @Sendable () async throws(NetError) -> Request<Value>
 
     /// Returns an iterator. The call begins with the first call of `next()`.
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(agent: agent, request: request)
     }
 
     /// Returns the responses one by one.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let agent: Agent
         fileprivate let request: @Sendable () async throws(NetError) -> Request<Value>
         private var state: CacheThenNetworkState<Value>?
@@ -30,7 +22,7 @@ public struct CacheThenNetwork<Value: Sendable>: AsyncSequence, Sendable {
         }
 
         /// Returns the next response, or `nil` after the response from the network.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Response<Value>? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Response<Value>? {
             guard !isOver else { return nil }
             do throws(NetError) {
                 let state = try await startedState()
@@ -50,11 +42,6 @@ public struct CacheThenNetwork<Value: Sendable>: AsyncSequence, Sendable {
             let started = CacheThenNetworkState(agent: agent, request: try await request())
             state = started
             return started
-        }
-
-        /// Returns the next response, or `nil` after the response from the network.
-        public mutating func next() async throws(NetError) -> Response<Value>? {
-            try await next(isolation: nil)
         }
     }
 }
@@ -147,7 +134,17 @@ private final class CacheThenNetworkState<Value: Sendable>: Sendable {
 
 extension Agent {
     /// Returns a sequence of the stored response, if it is usable, and the response from the network.
-    public func answers<Call: RequestConvertible>(to call: Call) -> CacheThenNetwork<Call.Value> {
+    ///
+    ///     for try await answer in agent.answers(to: Request<[City]>("cities")) {
+    ///         show(answer.value, isFinal: !answer.cache!.isHit)
+    ///     }
+    ///
+    /// An error ends the sequence, also after the stored response. Each response is decoded separately, and passed
+    /// through the request's listeners. For observers, each iteration of the sequence is one call. The call begins
+    /// with the first use of the iterator. It ends after the last response or when the iterator is released.
+    public func answers<Call: RequestConvertible>(
+        to call: Call
+    ) -> some AsyncSequence<Response<Call.Value>, NetError> & Sendable {
         CacheThenNetwork(agent: self) { () async throws(NetError) in try await call.callRequest { !self.isBare($0) } }
     }
 

@@ -1,22 +1,10 @@
 /// The parts of a multipart response, read while they arrive. Supports multipart/x-mixed-replace, multipart/mixed and
 /// all other multipart types.
-///
-///     for try await part in try await agent.parts(Request<Bytes>("camera")) { show(part.bytes) }
-///
-/// Each part is delivered when it is complete. If the body ends without its last boundary, the sequence throws
-/// ``NetError/Code/cutShort`` after the complete parts. For malformed content it throws ``NetError/Code/badResponse``.
-///
-/// With x-mixed-replace, the sequence ends at the last boundary, even if the connection stays open. With other types it
-/// ends with the body. Releasing the iterator, or cancelling the reading task, cancels the transfer.
-public struct ResponseParts: AsyncSequence, Sendable {
-    /// A closure that decides about a part from its head.
-    ///
-    /// If it throws, the sequence ends with that error. An error that is not a ``NetError`` becomes
-    /// ``NetError/Code/stoppedByCaller``.
-    public typealias Decide = @Sendable (PartHead) async throws -> PartAction
+struct ResponseParts: AsyncSequence, Sendable {
+    typealias Decide = @Sendable (PartHead) async throws -> PartAction
 
     /// The response whose body contains the parts.
-    public let stream: ResponseStream
+    let stream: ResponseStream
     private let contentType: String
     private let limits: PartLimits
     private let decide: Decide?
@@ -31,12 +19,12 @@ public struct ResponseParts: AsyncSequence, Sendable {
     }
 
     /// Returns an iterator over the parts. The body can be read once: a second iterator throws ``NetError/Code/usage``.
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }
 
     /// Returns the parts one by one.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         private let parts: ResponseParts
         private var chunks: ResponseStream.AsyncIterator?
         private var reader: PartsReader?
@@ -50,7 +38,7 @@ public struct ResponseParts: AsyncSequence, Sendable {
         }
 
         /// Returns the next part, or `nil` at the end.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> ResponsePart? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> ResponsePart? {
             do throws(NetError) {
                 while chunks != nil {
                     if offset == chunk.count {
@@ -64,11 +52,6 @@ public struct ResponseParts: AsyncSequence, Sendable {
                 chunks = nil
                 throw error
             }
-        }
-
-        /// Returns the next part, or `nil` at the end.
-        public mutating func next() async throws(NetError) -> ResponsePart? {
-            try await next(isolation: nil)
         }
 
         private mutating func startedReader() throws(NetError) -> PartsReader {
@@ -129,11 +112,12 @@ extension ResponseStream {
     ///
     /// - Parameters:
     ///   - limits: the limits of the parts.
-    ///   - decide: called for the head of each part. If `nil`, all parts are allowed.
+    ///   - decide: decides about each part from its head. If it throws, the sequence ends with that error, or with
+    ///     ``NetError/Code/stoppedByCaller`` if the error is not a ``NetError``. If `nil`, all parts are allowed.
     /// - Throws: ``NetError/Code/badResponse`` for a type that is not multipart or has no boundary.
     public func parts(
-        limits: PartLimits = PartLimits(), deciding decide: ResponseParts.Decide? = nil
-    ) throws(NetError) -> ResponseParts {
+        limits: PartLimits = PartLimits(), deciding decide: (@Sendable (PartHead) async throws -> PartAction)? = nil
+    ) throws(NetError) -> some AsyncSequence<ResponsePart, NetError> & Sendable {
         try ResponseParts(self, limits: limits, decide: decide)
     }
 }
@@ -141,7 +125,14 @@ extension ResponseStream {
 extension Agent {
     /// Sends a request and reads the response's multipart body part by part, while it arrives (RFC 2046, 5.1).
     ///
-    ///     for try await part in try await agent.parts(Request<Bytes>("camera")) { … }
+    ///     for try await part in try await agent.parts(Request<Bytes>("camera")) { show(part.bytes) }
+    ///
+    /// Each part is delivered when it is complete. If the body ends without its last boundary, the sequence throws
+    /// ``NetError/Code/cutShort`` after the complete parts. For malformed content it throws
+    /// ``NetError/Code/badResponse``.
+    ///
+    /// With x-mixed-replace, the sequence ends at the last boundary, even if the connection stays open. With other
+    /// types it ends with the body. Releasing the iterator, or cancelling the reading task, cancels the transfer.
     ///
     /// - Parameters:
     ///   - call: the request to send, or a value that creates one.
@@ -154,8 +145,8 @@ extension Agent {
     ///   - ``NetError/Code/badResponse`` for a multipart type without a boundary
     public func parts(
         _ call: some RequestConvertible, limits: PartLimits = PartLimits(),
-        deciding decide: ResponseParts.Decide? = nil
-    ) async throws(NetError) -> ResponseParts {
+        deciding decide: (@Sendable (PartHead) async throws -> PartAction)? = nil
+    ) async throws(NetError) -> some AsyncSequence<ResponsePart, NetError> & Sendable {
         var request = try await call.callRequest { !self.isBare($0) }
         request.acceptedStatuses = request.acceptedStatuses ?? 200..<300
         request.acceptedTypes = request.acceptedTypes ?? MediaTypes.multipart

@@ -1,44 +1,17 @@
 /// The events of an event stream, over as many connections as needed.
-///
-///     for try await event in agent.serverSentEvents(Request<Bytes>("news")) { … }
-///
-/// When a connection ends, is lost, or is prevented by a ``CircuitBreaker``, the next one is opened after the retry
-/// time, with `Last-Event-ID`. The sequence ends if the task is cancelled, or if the status of a response is 204.
-///
-/// The sequence throws:
-/// - ``NetError/Code/unacceptableStatus``, with response and body, if the status is neither 200 nor 204
-/// - ``NetError/Code/badResponse``, with the response head, if the type is not text/event-stream
-/// - an error for which a retry would not help, unchanged
-public struct ServerSentEvents: AsyncSequence, Sendable {
-    /// Options of an event stream.
-    public struct Options: Sendable {
-        /// The delay before reconnecting (3 s). A delay that the server sends replaces it; it is at least 500 ms.
-        public var retry: Duration = .seconds(3)
-        /// The largest size in bytes of one event's data, and of one line including its field name (1 MiB). Above it,
-        /// the sequence throws ``NetError/Code/tooLarge``.
-        public var maxEventBytes = 1 << 20
-        /// The identifier of the last event that the app has received. If empty, the first connection sends no
-        /// `Last-Event-ID`.
-        public var lastEventID = ""
-        /// Sleeps before reconnecting. Tests can replace it.
-        public var sleep: @Sendable (Duration) async throws -> Void = TimeSource.system.sleep
-
-        /// Creates the default options.
-        public init() {}
-    }
-
+struct ServerSentEvents: AsyncSequence, Sendable {
     let agent: Agent
     /// Connects with this `Last-Event-ID`; if it is empty, without one.
     let connect: @Sendable (_ lastEventID: String) async throws(NetError) -> ResponseStream
-    let options: Options
+    let options: ServerSentEvent.Options
 
     /// Returns an iterator. It connects when the first event is requested.
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }
 
     /// Returns the events one by one.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         private let events: ServerSentEvents
         private var parser: EventStreamParser
         private var chunks: ResponseStream.AsyncIterator?
@@ -56,7 +29,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         }
 
         /// Returns the next event, or `nil` after a 204.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> ServerSentEvent? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> ServerSentEvent? {
             do throws(NetError) {
                 while !isOver {
                     if let event = try nextBufferedEvent() {
@@ -70,11 +43,6 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 chunks = nil
                 throw error
             }
-        }
-
-        /// Returns the next event, or `nil` after a 204.
-        public mutating func next() async throws(NetError) -> ServerSentEvent? {
-            try await next(isolation: nil)
         }
 
         private mutating func nextBufferedEvent() throws(NetError) -> ServerSentEvent? {
@@ -151,8 +119,38 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     }
 }
 
+extension ServerSentEvent {
+    /// Options of an event stream.
+    public struct Options: Sendable {
+        /// The delay before reconnecting (3 s). A delay that the server sends replaces it; it is at least 500 ms.
+        public var retry: Duration = .seconds(3)
+        /// The largest size in bytes of one event's data, and of one line including its field name (1 MiB). Above it,
+        /// the sequence throws ``NetError/Code/tooLarge``.
+        public var maxEventBytes = 1 << 20
+        /// The identifier of the last event that the app has received. If empty, the first connection sends no
+        /// `Last-Event-ID`.
+        public var lastEventID = ""
+        /// Sleeps before reconnecting. Tests can replace it.
+        package var sleep: @Sendable (Duration) async throws -> Void = TimeSource.system.sleep
+
+        /// Creates the default options.
+        public init() {}
+    }
+}
+
 extension Agent {
     /// Returns the events of a server (WHATWG HTML, 9.2).
+    ///
+    ///     for try await event in agent.serverSentEvents(Request<Bytes>("news")) { … }
+    ///
+    /// When a connection ends, is lost, or is prevented by a ``CircuitBreaker``, the next one is opened after the
+    /// retry time, with `Last-Event-ID`. The sequence ends if the task is cancelled, or if the status of a response is
+    /// 204.
+    ///
+    /// The sequence throws:
+    /// - ``NetError/Code/unacceptableStatus``, with response and body, if the status is neither 200 nor 204
+    /// - ``NetError/Code/badResponse``, with the response head, if the type is not text/event-stream
+    /// - an error for which a retry would not help, unchanged
     ///
     /// Connects when the first event is requested, and again when the connection is lost. ``Caching`` does not apply
     /// unless the request sets cache rules. ``Request/progress`` reports each connection separately, with its end.
@@ -160,8 +158,8 @@ extension Agent {
     ///   - call: the request, or a value that creates one for each connection.
     ///   - options: the options of the event stream.
     public func serverSentEvents(
-        _ call: some RequestConvertible, options: ServerSentEvents.Options = .init()
-    ) -> ServerSentEvents {
+        _ call: some RequestConvertible, options: ServerSentEvent.Options = .init()
+    ) -> some AsyncSequence<ServerSentEvent, NetError> & Sendable {
         let connect = { @Sendable (lastEventID: String) async throws(NetError) in
             var request = try await call.callRequest { !self.isBare($0) }
             // HTML requires the cache mode "no-store", for which Fetch (4.6) sends the field value "no-cache". With the
@@ -189,8 +187,8 @@ extension Agent {
     ///   - options: the options of the event stream.
     public func serverSentEvents(
         _ path: some URLConvertible, query: ParameterList? = nil, headers: Headers = [:],
-        credentials: Credentials? = nil, options: ServerSentEvents.Options = .init()
-    ) -> ServerSentEvents {
+        credentials: Credentials? = nil, options: ServerSentEvent.Options = .init()
+    ) -> some AsyncSequence<ServerSentEvent, NetError> & Sendable {
         var request = Request<Void>(path, parameters: query.map { Parameters($0) }, headers: headers)
         CallOptions(headers, credentials).apply(to: &request)
         return serverSentEvents(request, options: options)

@@ -4,14 +4,15 @@
 ///
 /// The request's parameters are added later, after a query that a filter has added.
 public struct URLFilter: Sendable {
-    /// Whether it filters absolute URLs as well.
-    public var filtersAbsoluteURLs: Bool
+    package var filtersAbsoluteURLs: Bool
     private let filter: @Sendable (String, Request<Bytes>) throws -> String
 
-    /// Creates a filter from a closure. It receives the URL as changed by earlier filters, and the original request.
+    /// Creates a filter from a closure.
     ///
-    /// If the closure throws, the call ends with that error. An error that is not a ``NetError`` becomes
-    /// ``NetError/Code/badURL``.
+    /// - Parameters:
+    ///   - filtersAbsoluteURLs: whether it filters absolute URLs as well.
+    ///   - filter: receives the URL as changed by earlier filters, and the original request. If it throws, the call
+    ///     ends with that error. An error that is not a ``NetError`` becomes ``NetError/Code/badURL``.
     public init(
         filtersAbsoluteURLs: Bool = false, _ filter: @escaping @Sendable (String, Request<Bytes>) throws -> String
     ) {

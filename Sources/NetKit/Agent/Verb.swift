@@ -160,7 +160,7 @@ extension Agent {
     ///   - progress: receives the progress; see ``Request/progress``.
     @discardableResult
     public func upload<Value: Decodable & Sendable>(
-        file: some PathConvertible, to path: some URLConvertible, as type: Value.Type = JSONValue?.self,
+        file: some URLConvertible, to path: some URLConvertible, as type: Value.Type = JSONValue?.self,
         method: Method = .post, contentType: String? = nil, headers: Headers = [:], credentials: Credentials? = nil,
         timeout: Duration? = nil, progress: ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {

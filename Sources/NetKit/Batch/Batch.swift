@@ -49,7 +49,13 @@ public struct Batch<Members: BatchMembers>: SendableOperation, ComposedOperation
     }
 
     /// A batch with the same members that continues after a failure, and keeps the result of each member.
-    public var collectingAll: CollectingBatch<Members> { CollectingBatch(batch: self) }
+    ///
+    ///     let outcome = try await agent.send(Batch(user, cities).collectingAll)
+    ///     let (user, cities) = outcome.results
+    ///     for part in outcome.failures { print(part.index, part.tag, part.error) }
+    ///
+    /// It throws only if the Swift task was cancelled, with ``NetError/Code/cancelled``.
+    public var collectingAll: some SendableOperation<CollectedOutcome<Members>> { CollectingBatch(batch: self) }
 
     /// Runs all members.
     ///
@@ -90,25 +96,16 @@ public struct BatchOutcome<Members: BatchMembers>: OperationOutput {
 }
 
 /// A batch that continues after a failure, and keeps the result of each member.
-///
-///     let outcome = try await agent.send(Batch(user, cities).collectingAll)
-///     let (user, cities) = outcome.results
-///     for part in outcome.failures { print(part.index, part.tag, part.error) }
-///
-/// It throws only if the Swift task was cancelled, with ``NetError/Code/cancelled``.
-public struct CollectingBatch<Members: BatchMembers>: SendableOperation, ComposedOperation {
-    /// The batch that contains the members, their concurrency and the progress closure.
-    public var batch: Batch<Members>
+struct CollectingBatch<Members: BatchMembers>: SendableOperation, ComposedOperation {
+    var batch: Batch<Members>
 
-    /// The tag of the batch.
-    public var tag: Int { batch.tag }
+    var tag: Int { batch.tag }
     var userInfo: [String: any Sendable] { batch.userInfo }
     var listeners: [any TaskListener] { batch.listeners }
     var kind: RequestTask.Kind { batch.kind }
     var partCount: Int { batch.count }
 
-    /// Runs all members.
-    public func run(through sender: some RequestSender) async throws(NetError) -> CollectedOutcome<Members> {
+    func run(through sender: some RequestSender) async throws(NetError) -> CollectedOutcome<Members> {
         let run = batch.members.begin(sender)
         let failures = try await batch.operations(of: run, endsWithFailure: false).run()
         let outcomes = failures.isEmpty ? try run.outcomes() : nil

@@ -30,10 +30,10 @@ extension MultipartBody {
     /// Writes the whole form to a file. The file appears when it is complete and synced, and replaces an existing file.
     ///
     /// - Returns: the form's Content-Type, for the request that sends the file.
-    /// - Throws: the errors of ``Body/multipart(_:)`` and ``Body/forEachPiece(_:)``, and ``NetError/Code/file`` with
-    ///   the errno in ``NetError/nativeCode``. The errno is ESPIPE if the path is a device, a pipe or a socket.
+    /// - Throws: the errors of ``Body/multipart(_:)`` and of the bodies of the parts, and ``NetError/Code/file`` with the
+    ///   errno in ``NetError/nativeCode``. The errno is ESPIPE if the path is a device, a pipe or a socket.
     @discardableResult
-    public func write(toFile path: some PathConvertible) async throws(NetError) -> String {
+    public func write(toFile path: some URLConvertible) async throws(NetError) -> String {
         let path = path.filePath
         let body = try Body.multipart(self)
         try await withTaskExecutorPreference(DiskExecutor()) { () async throws(NetError) in

@@ -72,15 +72,12 @@ func makeShapeSlot() -> any ShapeSlot { CompiledShape() }
 }
 
 extension JSONShape {
-    /// Creates a shape from a shape document, and compiles it. docs/json.md describes the language of such documents.
+    /// Creates a shape from a shape document in UTF-8, and compiles it. docs/json.md describes the language of such
+    /// documents.
     ///
     /// - Throws: ``NetError/Code/badShape`` with the position of an error in the document.
-    public init(document text: String) throws(NetError) {
-        try self.init(document: Bytes(Array(text.utf8)))
-    }
-
-    /// Creates a shape from a shape document in UTF-8, and compiles it.
-    public init(document bytes: Bytes) throws(NetError) {
+    public init(document: some BytesConvertible) throws(NetError) {
+        let bytes = document._bytes
         let compiled = try CompiledShape(document: bytes)
         self.init(try JSONValue(bytes), slot: compiled)
     }
@@ -93,31 +90,24 @@ extension JSONShape {
     /// Checks a whole JSON text and returns the mismatches. The list is empty if the text matches the shape.
     ///
     /// - Parameters:
-    ///   - bytes: the text, in UTF-8.
+    ///   - text: the text, in UTF-8.
     ///   - isLenient: see ``JSONExpectation/isLenient``.
     ///   - maxMismatches: the largest number of mismatches to find, at most 1000.
     ///   - rules: the accepted JSON syntax.
     /// - Throws: ``NetError/Code/badJSON`` for invalid JSON, and ``NetError/Code/badShape`` for an invalid shape.
     public func check(
-        _ bytes: Bytes, isLenient: Bool = false, maxMismatches: Int = 1, rules: JSONRules = JSONRules()
+        _ text: some BytesConvertible, isLenient: Bool = false, maxMismatches: Int = 1, rules: JSONRules = JSONRules()
     ) throws(NetError) -> [JSONFault] {
         var expectation = JSONExpectation(self)
         expectation.isLenient = isLenient
         expectation.maxMismatches = maxMismatches
         expectation.rules = rules
         do throws(NetError) {
-            try expectation.check(bytes)
+            try expectation.check(text._bytes)
             return []
         } catch  where error.code == .shapeMismatch {
             return error.jsonFaults
         }
-    }
-
-    /// Checks a whole JSON text; see the function for ``Bytes``.
-    public func check(
-        _ text: String, isLenient: Bool = false, maxMismatches: Int = 1, rules: JSONRules = JSONRules()
-    ) throws(NetError) -> [JSONFault] {
-        try check(Bytes(Array(text.utf8)), isLenient: isLenient, maxMismatches: maxMismatches, rules: rules)
     }
 
     func withCompiled<Result>(_ body: (OpaquePointer) -> Result) throws(NetError) -> Result {
@@ -219,8 +209,10 @@ extension PooledResponse {
     }
 }
 
-func makeSchemaStorage(_ text: String, _ options: JSONSchema.Options) throws(NetError) -> any SchemaStorage {
-    try CompiledSchema(text, options)
+func makeSchemaStorage(
+    _ text: String, uri: String?, documents: [String: String], assertsFormats: Bool
+) throws(NetError) -> any SchemaStorage {
+    try CompiledSchema(text, uri: uri, documents: documents, assertsFormats: assertsFormats)
 }
 
 /// A compiled JSON Schema, in the C core's memory.
@@ -229,23 +221,25 @@ func makeSchemaStorage(_ text: String, _ options: JSONSchema.Options) throws(Net
     // written once, and deinit releases the reference.
     private nonisolated(unsafe) let raw: OpaquePointer
 
-    init(_ text: String, _ options: JSONSchema.Options) throws(NetError) {
+    init(
+        _ text: String, uri: String?, documents others: [String: String], assertsFormats: Bool
+    ) throws(NetError) {
         var created: OpaquePointer?
         var error = nc_error()
         let size =
-            text.utf8.count + (options.uri?.utf8.count ?? 0)
-            + options.documents.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+            text.utf8.count + (uri?.utf8.count ?? 0)
+            + others.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         let status = unsafe StringArena.with(bytes: size) { arena in
             var documents = unsafe [nc_schema_document]()
-            for (uri, document) in options.documents {
+            for (uri, document) in others {
                 unsafe documents.append(nc_schema_document(uri: arena.put(uri), text: arena.put(document)))
             }
             return unsafe documents.withUnsafeBufferPointer { documents in
                 var choices = unsafe nc_schema_options()
-                unsafe choices.uri = arena.put(options.uri ?? "")
+                unsafe choices.uri = arena.put(uri ?? "")
                 unsafe choices.documents = documents.baseAddress
                 unsafe choices.document_count = documents.count
-                unsafe choices.asserts_formats = options.assertsFormats
+                unsafe choices.asserts_formats = assertsFormats
                 return unsafe nc_schema_compile(&created, arena.put(text), &choices, &error)
             }
         }
@@ -276,20 +270,15 @@ extension JSONSchema {
     /// Checks a whole JSON text. Returns the reason why it does not match the schema, or `nil` if it matches.
     ///
     /// - Throws: ``NetError/Code/badJSON`` for invalid JSON, and ``NetError/Code/tooLarge`` if the check exceeds a limit.
-    public func check(_ bytes: Bytes, rules: JSONRules = JSONRules()) throws(NetError) -> JSONFault? {
+    public func check(_ text: some BytesConvertible, rules: JSONRules = JSONRules()) throws(NetError) -> JSONFault? {
         var expectation = JSONExpectation(schema: self)
         expectation.rules = rules
         do throws(NetError) {
-            try expectation.check(bytes)
+            try expectation.check(text._bytes)
             return nil
         } catch  where error.code == .shapeMismatch {
             return error.jsonFaults.first
         }
-    }
-
-    /// Checks a whole JSON text; see the function for ``Bytes``.
-    public func check(_ text: String, rules: JSONRules = JSONRules()) throws(NetError) -> JSONFault? {
-        try check(Bytes(Array(text.utf8)), rules: rules)
     }
 }
 

@@ -74,7 +74,7 @@ public final class DiskCacheStore: CacheStore {
     ///
     /// - Throws: ``NetError/Code/usage`` for a name that cannot be the name of a directory, or if the home directory is
     ///   unknown.
-    public static func defaultDirectory(app: String) throws(NetError) -> String {
+    package static func defaultDirectory(app: String) throws(NetError) -> String {
         if app.utf8.contains(0) {
             throw NetError(.usage, "the application name contains a NUL byte")
         }
@@ -97,16 +97,11 @@ public final class DiskCacheStore: CacheStore {
         try await run(queue(of: key)) { store throws(NetError) in try store.put(entry, for: key) }
     }
 
-    /// Removes an entry. Returns false if there was none.
-    @discardableResult
-    public func remove(_ key: CacheKey) async throws(NetError) -> Bool {
-        try await run(queue(of: key)) { store throws(NetError) in try store.remove(key) }
-    }
-
     /// Removes the selected entries and returns their number. Selecting by tag or host reads the head of every entry.
     @discardableResult
     public func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {
-        try await run(queues[0]) { store throws(NetError) in try store.removeAll(selection) }
+        let queue = if case .key(let key) = selection { queue(of: key) } else { queues[0] }
+        return try await run(queue) { store throws(NetError) in try store.removeAll(selection) }
     }
 
     /// Returns all entries, including those that other processes stored. Bodies are not read.

@@ -4,10 +4,8 @@ extension JSONValue {
     /// The largest depth of a tree. Walking and freeing a tree recurse to its depth, so it must be bounded.
     private static let maxDepth = 512
 
-    /// Creates a value from a JSON text in UTF-8. The text must be strictly valid.
-    ///
-    /// - Throws: ``NetError/Code/badJSON`` with the position in ``NetError/jsonFaults``.
-    public init(_ bytes: Bytes, rules: JSONRules = JSONRules()) throws(NetError) {
+    /// Creates a value from a JSON text; see ``init(parsing:rules:)``.
+    package init(_ bytes: Bytes, rules: JSONRules = JSONRules()) throws(NetError) {
         let builder = TreeBuilder()
         var failure = nc_json_failure()
         var error = nc_error()
@@ -23,9 +21,11 @@ extension JSONValue {
         self = value
     }
 
-    /// Creates a value from a JSON text. The text must be strictly valid.
-    public init(parsing text: String, rules: JSONRules = JSONRules()) throws(NetError) {
-        try self.init(Bytes(Array(text.utf8)), rules: rules)
+    /// Creates a value from a JSON text in UTF-8. The text must be strictly valid.
+    ///
+    /// - Throws: ``NetError/Code/badJSON`` with the position in ``NetError/jsonFaults``.
+    public init(parsing text: some BytesConvertible, rules: JSONRules = JSONRules()) throws(NetError) {
+        try self.init(text._bytes, rules: rules)
     }
 }
 

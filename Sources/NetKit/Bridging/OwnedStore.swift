@@ -79,6 +79,7 @@ import Foundation
     func removeAll(_ selection: CacheSelection) throws(NetError) -> Int {
         switch selection {
         case .all: return try count { removed, error in unsafe nc_store_remove_all(&removed, raw, &error) }
+        case .key(let key): return try remove(key) ? 1 : 0
         case .tagged(""), .host(""): return 0
         case .tagged(let tag):
             return try count { removed, error in

@@ -71,19 +71,14 @@ extension [UInt8] {
 }
 
 extension Parameters {
-    /// Creates parameters from a JSON text, which must be strictly valid (RFC 8259) and an object or an array.
+    /// Creates parameters from a JSON text in UTF-8, which must be strictly valid (RFC 8259) and an object or an array.
     ///
     /// Numbers become ``number(_:)`` and keep all digits. Objects keep the order of their members and repeated names.
     /// Names may contain `\u0000`.
     /// - Throws: ``NetError/Code/badJSON`` with the position of the invalid byte in ``NetError/offset``. A lone
     ///   surrogate is invalid.
-    public init(json text: String) throws(NetError) {
-        self = unsafe try text.withTextSlice { text throws(NetError) in unsafe try Self(treeOf: text) }
-    }
-
-    /// Creates parameters from a JSON text in UTF-8; see the initializer for a String.
-    public init(json text: Bytes) throws(NetError) {
-        self = try text.withSpan { span throws(NetError) in
+    public init(json text: some BytesConvertible) throws(NetError) {
+        self = try text._bytes.withSpan { span throws(NetError) in
             try unsafe span.withUnsafeBufferPointer { bytes throws(NetError) in
                 try unsafe Self(treeOf: nc_slice(data: bytes.baseAddress, length: bytes.count))
             }

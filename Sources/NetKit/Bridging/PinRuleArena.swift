@@ -126,7 +126,8 @@ extension TrustResult {
         let policyPins = unsafe pins(raw.pin_count, nc_trust_result_pin).filter { !$0.isEmpty }
         let line = unsafe withUnsafeBytes(of: raw.message) { unsafe String(nulTerminated: $0) }
         self.init(
-            refusal: code(raw.status), finding: code(raw.finding), flags: Flags(rawValue: raw.notes),
+            refusal: code(raw.status), finding: code(raw.finding),
+            flags: Set(Flag.allCases.filter { raw.notes & $0.rawValue != 0 }),
             isVerified: raw.is_verified, chainPins: chainPins, policyPins: policyPins,
             message: raw.finding == .NC_ERR_PIN_MISMATCH
                 ? Self.withAllPins(line, chainPins: chainPins, policyPins: policyPins) : line)

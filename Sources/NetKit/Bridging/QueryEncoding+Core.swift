@@ -47,7 +47,7 @@ extension QueryEncoding {
             spaces: spaces == .plus ? .NC_SPACES_PLUS : .NC_SPACES_PERCENT, encode: nil, ctx: nil)
     }
 
-    /// Returns text percent-encoded for a name or a value of a query. Spaces are written as ``spaces`` selects.
+    /// Returns text percent-encoded for a name or a value of a query. Spaces are written as `spaces` selects.
     public func escape(_ text: String) -> String {
         text.escaped(spaces == .plus ? .NC_PERCENT_QUERY_PLUS : .NC_PERCENT_QUERY)
     }

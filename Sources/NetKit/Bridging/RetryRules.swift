@@ -26,7 +26,7 @@ internal import CNetCore
     }
 
     /// The number of whole retries that are left.
-    public var remaining: Int { unsafe raw.map { unsafe Int(nc_retry_budget_remaining($0)) } ?? 0 }
+    package var remaining: Int { unsafe raw.map { unsafe Int(nc_retry_budget_remaining($0)) } ?? 0 }
 
     func add() {
         if let raw = unsafe raw {

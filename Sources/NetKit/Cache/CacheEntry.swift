@@ -68,9 +68,6 @@ extension CacheEntry {
         set { content.created = newValue }
     }
 
-    /// Returns true if both entries have the same content.
-    public static func == (one: CacheEntry, other: CacheEntry) -> Bool { one.content == other.content }
-
     /// Returns true if the lifetime has ended. An entry with a lifetime whose creation time is in the future counts as
     /// ended.
     func isOver(at now: Date) -> Bool {
@@ -92,13 +89,16 @@ struct CacheEntryContent: Sendable, Equatable {
 
 /// The content of an entry, and its decoded response. A store in memory returns the same entry many times, so that the
 /// response is decoded only once.
-final class CacheEntryStorage: Sendable {
+final class CacheEntryStorage: Sendable, Equatable {
     let value: CacheEntryContent
     private let decoded = AtomicLazyReference<CachedResponse>()
 
     init(_ value: CacheEntryContent) {
         self.value = value
     }
+
+    /// Returns true if both have the same content.
+    static func == (one: CacheEntryStorage, other: CacheEntryStorage) -> Bool { one.value == other.value }
 
     /// The decoded response; `nil` if it was not decoded yet.
     var cachedResponse: CachedResponse? { decoded.load() }

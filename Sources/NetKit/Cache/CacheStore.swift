@@ -15,10 +15,6 @@ public protocol CacheStore: Sendable {
     /// - Throws: ``NetError/Code/tooLarge`` if the entry is larger than the store's limit for one entry.
     func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError)
 
-    /// Removes an entry. Returns false if there was none.
-    @discardableResult
-    func remove(_ key: CacheKey) async throws(NetError) -> Bool
-
     /// Removes the selected entries and returns their number.
     ///
     ///     try await store.removeAll(.tagged("cities"))
@@ -32,10 +28,18 @@ public protocol CacheStore: Sendable {
     func usage() async throws(NetError) -> CacheUsage
 }
 
+extension CacheStore {
+    /// Removes an entry. Returns false if there was none.
+    @discardableResult
+    public func remove(_ key: CacheKey) async throws(NetError) -> Bool { try await removeAll(.key(key)) > 0 }
+}
+
 /// Selects the entries of a store that ``CacheStore/removeAll(_:)`` removes.
 public enum CacheSelection: Sendable, Hashable {
     /// All entries.
     case all
+    /// The entry of this key.
+    case key(CacheKey)
     /// The entries with this tag. No entry has the empty tag.
     case tagged(String)
     /// The entries of this host. Different spellings of the host are equivalent.

@@ -84,15 +84,6 @@ public struct TwoTierCacheStore: CacheStore {
         }
     }
 
-    /// Removes an entry from both stores. Returns false if neither had it.
-    @discardableResult
-    public func remove(_ key: CacheKey) async throws(NetError) -> Bool {
-        try await change { () async throws(NetError) in
-            let wasFirst = try await first.remove(key)
-            return try await second.remove(key) || wasFirst
-        }
-    }
-
     /// Removes the selected entries from both stores and returns the larger number.
     @discardableResult
     public func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {

@@ -8,7 +8,7 @@ public enum CacheRules: Sendable {
     case http(HTTPCachePolicy)
 
     /// The order in which cache and network are used; `nil` for ``off``.
-    public var mode: CacheMode? {
+    package var mode: CacheMode? {
         switch self {
         case .off: nil
         case .application(let policy): policy.mode

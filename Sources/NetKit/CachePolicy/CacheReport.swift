@@ -43,14 +43,14 @@ public enum CacheDecision: Sendable, Hashable {
     case fetch(CacheReason)
 
     /// The reason for the decision.
-    public var reason: CacheReason {
+    var reason: CacheReason {
         switch self {
         case .use(let reason), .revalidate(let reason), .fetch(let reason): reason
         }
     }
 
     /// Whether the stored response is used.
-    public var isUse: Bool {
+    package var isUse: Bool {
         if case .use = self { true } else { false }
     }
 }

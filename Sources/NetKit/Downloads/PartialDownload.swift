@@ -39,13 +39,13 @@ public struct PartialDownload: Sendable, Hashable {
 /// partial file was removed, the download restarts.
 public struct ResumeToken: Sendable, Hashable, Codable {
     /// The URL of the request.
-    public let url: String
+    package let url: String
     /// The destination that the caller passed: a file or a directory.
-    public let path: String
+    package let path: String
     /// The path of the partial file.
-    public let partialPath: String
+    package let partialPath: String
     /// The number of bytes received so far.
-    public let receivedBytes: Int
+    package let receivedBytes: Int
 
     /// Creates a token for an existing partial file.
     package init(url: String, path: String, partialPath: String, receivedBytes: Int) {

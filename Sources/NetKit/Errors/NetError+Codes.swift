@@ -192,7 +192,7 @@ extension NetError.Code: CustomStringConvertible {
 
     /// Whether the same request may succeed when it is sent again. True for temporary network errors and for exceeded
     /// time limits.
-    public var isRetryable: Bool {
+    package var isRetryable: Bool {
         (100...110).contains(rawValue) || (120...125).contains(rawValue)
     }
 

@@ -22,7 +22,7 @@ public enum AuthFailureClassification: Sendable, Hashable {
 public struct AuthFailureClassifier: Sendable {
     private let classify: @Sendable (Response<Bytes>) -> AuthFailureClassification
     /// The largest body that the rule reads, in bytes. If 0, the rule does not read bodies.
-    public let bodyBytes: Int
+    let bodyBytes: Int
 
     /// Creates a rule for status and fields.
     public init(_ classify: @escaping @Sendable (ResponseHead) -> AuthFailureClassification) {
@@ -52,9 +52,6 @@ public struct AuthFailureClassifier: Sendable {
         AuthFailureClassifier { head in statuses.contains(head.status) ? .expired : .accepted }
     }
 
-    /// A rule for which 401 means expired credentials.
-    public static var unauthorized: AuthFailureClassifier { .status(401) }
-
     /// Returns a rule that classifies by a text in a JSON body, for responses with any status.
     ///
     /// - Parameters:
@@ -75,16 +72,6 @@ public struct AuthFailureClassifier: Sendable {
             }
             return other?.classify(response) ?? .accepted
         }
-    }
-
-    /// The rule of CTNetworking's services, which classifies by the member `id` of the JSON body, with any status:
-    /// - `expired_access_token` means expired credentials
-    /// - `illegal_access_token` and `no_permission_for_this_api` mean refused credentials
-    /// - with another body, the status 401 means expired credentials
-    public static var identifiers: AuthFailureClassifier {
-        .field(
-            ["id"], expired: ["expired_access_token"],
-            refused: ["illegal_access_token", "no_permission_for_this_api"], else: .unauthorized)
     }
 
     /// Classifies a response. Also returns the response to continue with: its stream still contains all bytes,

@@ -21,7 +21,7 @@
 /// If the store fails, the request is sent as if the store were empty. Thread-safe.
 public final class Caching: PromptInterceptor {
     /// The rules of requests that set none.
-    public let rules: CacheRules
+    package let rules: CacheRules
     let time: TimeSource
     let secret: CacheSecret
     /// Names of header fields whose values distinguish users.

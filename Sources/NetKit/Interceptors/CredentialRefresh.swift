@@ -23,10 +23,8 @@
 /// ``Caching`` and ``RequestDeduplication`` distinguish calls with different credentials, whether they come before or
 /// after this interceptor. Thread-safe.
 public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, PromptInterceptor {
-    /// Adds a token to a request.
-    public typealias Apply = @Sendable (inout Request<Bytes>, Token) -> Void
-    /// Returns a new token. The parameter is the old token, or `nil` if there is none.
-    public typealias Refresh = @Sendable (Token?) async throws -> Token
+    private typealias Apply = @Sendable (inout Request<Bytes>, Token) -> Void
+    private typealias Refresh = @Sendable (Token?) async throws -> Token
 
     private struct State: Sendable {
         var token: Token?
@@ -52,10 +50,11 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, P
     ///   - timeLimit: the longest duration of a refresh (60 s). At its end the refresh's task is cancelled, and the
     ///     waiting calls fail with ``NetError/Code/authentication``.
     ///   - apply: adds the credentials to a request.
-    ///   - refresh: returns new credentials to replace the expired ones.
+    ///   - refresh: returns new credentials to replace the expired ones. Its parameter is `nil` if there are none.
     public init(
-        _ token: Token? = nil, rule: AuthFailureClassifier = .unauthorized, timeLimit: Duration = .seconds(60),
-        apply: @escaping Apply, refresh: @escaping Refresh
+        _ token: Token? = nil, rule: AuthFailureClassifier = .status(401), timeLimit: Duration = .seconds(60),
+        apply: @escaping @Sendable (inout Request<Bytes>, Token) -> Void,
+        refresh: @escaping @Sendable (Token?) async throws -> Token
     ) {
         state = Lock(State(token: token))
         self.rule = rule
@@ -74,8 +73,8 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, P
     ///   - timeLimit: the longest duration of a refresh (60 s).
     ///   - refresh: returns a new token to replace the expired one.
     public convenience init(
-        _ token: String? = nil, rule: AuthFailureClassifier = .unauthorized, timeLimit: Duration = .seconds(60),
-        refresh: @escaping Refresh
+        _ token: String? = nil, rule: AuthFailureClassifier = .status(401), timeLimit: Duration = .seconds(60),
+        refresh: @escaping @Sendable (String?) async throws -> String
     ) where Token == String {
         self.init(
             token, rule: rule, timeLimit: timeLimit, apply: { $0.credentials = .bearer($1) }, refresh: refresh)

@@ -182,14 +182,11 @@ public final class CredentialStore: Sendable {
     }
 }
 
-extension CredentialStore: CustomStringConvertible, CustomReflectable {
+extension CredentialStore: SecretHolding {
     /// The type's name and the number of loaded spaces.
     public var description: String {
         "CredentialStore(\(state.withLock { $0.session.count + ($0.persisted?.count ?? 0) }))"
     }
-
-    /// An empty mirror, so that `dump` prints no secret.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// The credentials of one space, as written to the file.

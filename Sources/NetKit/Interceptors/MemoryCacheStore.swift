@@ -94,10 +94,6 @@ public final class MemoryCacheStore: CacheStore {
         state.withLock { $0.makeRoom(downTo: bytes) }
     }
 
-    /// Removes an entry. Returns false if there was none.
-    @discardableResult
-    public func remove(_ key: CacheKey) async throws(NetError) -> Bool { state.withLock { $0.entries.remove(key) } }
-
     /// Removes the selected entries and returns their number.
     @discardableResult
     public func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {
@@ -108,6 +104,7 @@ public final class MemoryCacheStore: CacheStore {
                 return state.entries
             }
             return emptied.count
+        case .key(let key): return state.withLock { $0.entries.remove(key) ? 1 : 0 }
         case .host(""): return 0
         case .tagged(let tag): return removeAll { $0.tags.contains(tag) }
         case .host(let host):

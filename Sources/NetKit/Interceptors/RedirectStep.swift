@@ -1,4 +1,4 @@
-/// A redirect that is about to be followed; see ``TransferHooks/redirect``.
+/// A redirect that is about to be followed; see the hook `redirect` of ``TransferHooks``.
 public struct RedirectStep: Sendable {
     /// The response head of the redirect.
     public let head: ResponseHead
@@ -209,7 +209,7 @@ extension Request {
     /// Makes a body that can be read only once repeatable: the hook returns a new body for each send after the first.
     /// Observers are notified of each of these sends.
     ///
-    /// - Parameter hook: ``TransferHooks/newBody``.
+    /// - Parameter hook: `newBody` of ``TransferHooks``.
     func renewing(
         by hook: (@Sendable (Request<Bytes>, Int) async throws -> Body)?, _ watch: Watch?
     ) -> Request where Value == Bytes {

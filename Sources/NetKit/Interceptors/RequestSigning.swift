@@ -17,7 +17,7 @@
 /// ``NetError/Code/usage``.
 public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
     /// The name by which the server knows the key.
-    public let keyID: String
+    package let keyID: String
     /// The names of the signed fields (host and content-type).
     public var fields = ["host", "content-type"]
     /// The name of the field for the timestamp, in seconds since 1970.
@@ -25,7 +25,7 @@ public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
     /// The name of the field for the key's name and the signature.
     public var signatureField = "X-Signature"
     /// The clock.
-    public var time: TimeSource
+    package var time: TimeSource
     private let key: Bytes
 
     /// Creates a signer.
@@ -81,18 +81,9 @@ public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
     }
 }
 
-extension RequestSigning: CustomStringConvertible, CustomReflectable {
+extension RequestSigning: SecretHolding {
     /// The type's name and the name of the key.
     public var description: String { "RequestSigning(keyID: \(keyID))" }
-
-    /// A mirror without the key, so that `dump` does not print it.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "keyID": keyID, "fields": fields, "timestampField": timestampField, "signatureField": signatureField,
-            ])
-    }
 }
 
 extension Call {

@@ -48,7 +48,7 @@ public struct Retry: PromptInterceptor {
     /// The clock and the sleep function.
     public var time: TimeSource
     /// Returns a random number from 0 to 1.
-    public var random: @Sendable () -> Double = { Double.random(in: 0...1) }
+    package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
 
     var isPrompt: Bool { reachability == nil }
 

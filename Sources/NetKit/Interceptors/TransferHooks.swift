@@ -12,7 +12,7 @@
 /// 1. the request's interceptors come before the service's, and the service's before the agent's
 /// 2. within one list, the first interceptor with the hook decides
 ///
-/// ``metrics`` and ``invalidated`` only report. They are called for every interceptor that has them. If no interceptor
+/// `metrics` and `invalidated` only report. They are called for every interceptor that has them. If no interceptor
 /// has a hook, the default behaviour applies.
 ///
 /// Hooks run on the sending task, or on a task that it waits for. They run on the agent's thread only if that task
@@ -26,6 +26,31 @@ public struct TransferHooks: Sendable {
     private var storage: HookStorage?
 
     /// Creates the hooks. Those that are `nil` leave the decision to other interceptors.
+    ///
+    /// - Parameters:
+    ///   - redirect: decides about a redirect before it is followed. With this hook, each hop is a separate transfer.
+    ///     It is not called if ``Request/redirects`` is ``RedirectPolicy/return``.
+    ///   - challenge: supplies credentials when a server or a proxy requires them and the request has none, or wrong
+    ///     ones. It is called at most three times for a request. After a redirect, only the challenged request is sent
+    ///     again, not the one that was redirected. The time until the hook returns counts towards ``Limits/total``. At
+    ///     the end of that time, the hook's task is cancelled. The hook is not called:
+    ///     - if the body cannot be sent again
+    ///     - if a redirect led to another origin than that of the call's first request, and the challenge comes from
+    ///       there
+    ///     - for a server to which the additions of the agent, or of the service, are not sent, if the hook is the
+    ///       agent's or the service's; see ``Agent/Configuration/trustedOrigins``
+    ///   - newBody: returns a new body for a request whose own body can be read only once. It is called when a
+    ///     redirect, a challenge, a retry or a lost connection requires the body again. The second parameter is the
+    ///     number of the send, from 2. The body must have the announced length, and must be bytes or a stream.
+    ///   - head: decides about a response from its head, before the body is read. It is not called for redirects that
+    ///     are followed. For a download it is called when the response is accepted, before the destination closures,
+    ///     and can choose another path. If it returns `.stream` for a download, the download continues as requested. If a
+    ///     download is cancelled, the hook's task is cancelled, and the download waits for it.
+    ///   - willStore: returns the response for ``Caching`` to store, which may be changed. If it returns `nil`, nothing
+    ///     is stored.
+    ///   - metrics: receives the metrics of each call at its end. The call waits for it before the end is reported. For
+    ///     a stream that is released early, it is called on a separate task.
+    ///   - invalidated: called when the agent was invalidated. Only the hooks of the agent's interceptors are called.
     public init(
         redirect: (@Sendable (RedirectStep) async throws -> RedirectResponse)? = nil,
         challenge: (@Sendable (Challenge) async -> ChallengeAction)? = nil,
@@ -41,23 +66,12 @@ public struct TransferHooks: Sendable {
         storage = content.isEmpty ? nil : HookStorage(content)
     }
 
-    /// Decides about a redirect before it is followed. With this hook, each hop is a separate transfer. It is not
-    /// called if ``Request/redirects`` is ``RedirectPolicy/return``.
-    public var redirect: (@Sendable (RedirectStep) async throws -> RedirectResponse)? {
+    package var redirect: (@Sendable (RedirectStep) async throws -> RedirectResponse)? {
         get { storage?.value.redirect }
         set { value.redirect = newValue }
     }
 
-    /// Supplies credentials when a server or a proxy requires them and the request has none, or wrong ones. It is called
-    /// at most three times for a request. It is not called:
-    /// - if the body cannot be sent again
-    /// - if a redirect led to another origin than that of the call's first request, and the challenge comes from there
-    /// - for a server to which the additions of the agent, or of the service, are not sent, if the hook is the agent's
-    ///   or the service's; see ``Agent/Configuration/trustedOrigins``
-    ///
-    /// After a redirect, only the challenged request is sent again, not the one that was redirected. The time until the
-    /// hook returns counts towards ``Limits/total``. At the end of that time, the hook's task is cancelled.
-    public var challenge: (@Sendable (Challenge) async -> ChallengeAction)? {
+    package var challenge: (@Sendable (Challenge) async -> ChallengeAction)? {
         get { storage?.value.challenge }
         set {
             value.challenge = newValue
@@ -65,42 +79,27 @@ public struct TransferHooks: Sendable {
         }
     }
 
-    /// Returns a new body for a request whose own body can be read only once. It is called when a redirect, a
-    /// challenge, a retry or a lost connection requires the body again.
-    ///
-    /// The second parameter is the number of the send, from 2. The body must have the announced length, and must be
-    /// bytes or a stream.
-    public var newBody: (@Sendable (Request<Bytes>, Int) async throws -> Body)? {
+    package var newBody: (@Sendable (Request<Bytes>, Int) async throws -> Body)? {
         get { storage?.value.newBody }
         set { value.newBody = newValue }
     }
 
-    /// Decides about a response from its head, before the body is read. It is not called for redirects that are
-    /// followed.
-    ///
-    /// For a download it is called when the response is accepted, before the destination closures, and can choose
-    /// another path. If it returns `.stream` for a download, the download continues as requested. If a download is
-    /// cancelled, the hook's task is cancelled, and the download waits for it.
-    public var head: (@Sendable (Request<Bytes>, ResponseHead) async throws -> ResponseDisposition)? {
+    package var head: (@Sendable (Request<Bytes>, ResponseHead) async throws -> ResponseDisposition)? {
         get { storage?.value.head }
         set { value.head = newValue }
     }
 
-    /// Returns the response for ``Caching`` to store, which may be changed. If it returns `nil`, nothing is stored.
-    public var willStore: (@Sendable (StorableResponse) async throws -> StorableResponse?)? {
+    package var willStore: (@Sendable (StorableResponse) async throws -> StorableResponse?)? {
         get { storage?.value.willStore }
         set { value.willStore = newValue }
     }
 
-    /// Receives the metrics of each call at its end. The call waits for it before the end is reported. For a stream
-    /// that is released early, it is called on a separate task.
-    public var metrics: (@Sendable (Request<Bytes>, Metrics) async -> Void)? {
+    package var metrics: (@Sendable (Request<Bytes>, Metrics) async -> Void)? {
         get { storage?.value.metrics }
         set { value.metrics = newValue }
     }
 
-    /// Called when the agent was invalidated. Only the hooks of the agent's interceptors are called.
-    public var invalidated: (@Sendable () async -> Void)? {
+    package var invalidated: (@Sendable () async -> Void)? {
         get { storage?.value.invalidated }
         set { value.invalidated = newValue }
     }
@@ -111,7 +110,7 @@ public struct TransferHooks: Sendable {
         set { storage = HookStorage(newValue) }
     }
 
-    /// The ``challenge`` hook for the challenges of proxies. A server of a foreign origin does not reach the agent's hook,
+    /// The `challenge` hook for the challenges of proxies. A server of a foreign origin does not reach the agent's hook,
     /// but the agent's proxy does.
     var proxyChallenge: (@Sendable (Challenge) async -> ChallengeAction)? { storage?.value.proxyChallenge }
 
@@ -190,7 +189,7 @@ extension [any Interceptor] {
         return hooks
     }
 
-    /// Returns the ``TransferHooks/metrics`` hooks of these interceptors, as observers.
+    /// Returns the `metrics` hooks of these interceptors, as observers.
     ///
     /// - Parameter owner: the owner of the interceptors, if its ``OriginBoundInterceptor``s do not run for foreign
     ///   origins.
@@ -203,7 +202,7 @@ extension [any Interceptor] {
     }
 }
 
-/// Passes the metrics of a call to the hook ``TransferHooks/metrics``. It conforms to ``Observer`` so that it can be
+/// Passes the metrics of a call to the hook `metrics`. It conforms to ``Observer`` so that it can be
 /// passed to ``Watch``, which calls `report` and waits for it.
 struct MetricsHook: Observer {
     let report: @Sendable (Request<Bytes>, Metrics) async -> Void
@@ -213,7 +212,7 @@ struct MetricsHook: Observer {
     func observe(_ event: Event) {}
 }
 
-/// A response that is about to be stored; see ``TransferHooks/willStore``.
+/// A response that is about to be stored; see the hook `willStore` of ``TransferHooks``.
 public struct StorableResponse: Sendable {
     /// The URL of the response, without credentials.
     public let url: String
@@ -226,7 +225,7 @@ public struct StorableResponse: Sendable {
 }
 
 extension CachedCall {
-    /// Calls the hook ``TransferHooks/willStore``, and stores the response that it returns.
+    /// Calls the hook `willStore` of ``TransferHooks``, and stores the response that it returns.
     func put(_ stored: StoredResponse, _ bytes: Bytes, after lookup: CacheLookup) async throws(NetError) {
         let storable = StorableResponse(
             url: stored.head.url, status: stored.head.status, headers: stored.headers, bytes: bytes)

@@ -203,14 +203,16 @@ extension Optional: OptionalValue {
 /// members of a dictionary are always sorted, because a dictionary has no order. Equal values give the same text in
 /// every process.
 public struct JSONStyle: Sendable, Hashable {
-    /// Whether the members of each object are sorted by name.
-    public var isSorted: Bool
-    /// Whether each value is on its own line, indented by two spaces for each level of nesting.
-    public var isPretty: Bool
-    /// Whether "/" is written without a backslash.
-    public var keepsSlashes: Bool
+    package var isSorted: Bool
+    package var isPretty: Bool
+    package var keepsSlashes: Bool
 
     /// Creates a style.
+    ///
+    /// - Parameters:
+    ///   - isSorted: whether the members of each object are sorted by name.
+    ///   - isPretty: whether each value is on its own line, indented by two spaces for each level of nesting.
+    ///   - keepsSlashes: whether "/" is written without a backslash.
     public init(isSorted: Bool = false, isPretty: Bool = false, keepsSlashes: Bool = false) {
         self.isSorted = isSorted
         self.isPretty = isPretty

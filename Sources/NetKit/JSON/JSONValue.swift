@@ -60,7 +60,7 @@ extension JSONValue {
 
 extension JSONValue {
     /// Whether the value is null.
-    public var isNull: Bool {
+    package var isNull: Bool {
         if case .null = self { true } else { false }
     }
 
@@ -103,7 +103,7 @@ extension JSONValue {
 
     /// The value without members and elements that are null, at any depth. Arrays and objects that become empty are
     /// kept, and so is a top-level null. Of several members with the same name, only the last one is kept.
-    public var removingNulls: JSONValue {
+    package var removingNulls: JSONValue {
         switch self {
         case .array(let elements):
             .array(elements.lazy.filter { !$0.isNull }.map(\.removingNulls))

@@ -85,7 +85,7 @@ extension Request {
 
 extension Request {
     /// Returns true if the request accepts a Content-Type. An empty one is always accepted.
-    public func accepts(contentType: String) -> Bool {
+    package func accepts(contentType: String) -> Bool {
         let types = acceptedTypes ?? (expectation == nil ? decoding.types : MediaTypes.json)
         return types.map { MediaTypes.accept(contentType, $0) } ?? true
     }

@@ -5,27 +5,21 @@
 ///
 /// docs/json-schema.md describes what is supported, and when a check ends.
 public struct JSONSchema: Sendable {
-    /// The options of compiling.
-    public struct Options: Sendable {
-        /// The absolute URI of the schema, which its references are relative to.
-        public var uri: String?
-        /// The documents that references may lead to, by their absolute URIs. Nothing is loaded.
-        public var documents: [String: String] = [:]
-        /// Whether `format` is an assertion. By default it has no effect.
-        public var assertsFormats = false
-
-        /// Creates options with default values.
-        public init() {}
-    }
-
     /// The compiled schema.
     let storage: any SchemaStorage
 
     /// Compiles a schema.
     ///
+    /// - Parameters:
+    ///   - text: the schema.
+    ///   - uri: the absolute URI of the schema, which its references are relative to.
+    ///   - documents: the documents that references may lead to, by their absolute URIs. Nothing is loaded.
+    ///   - assertsFormats: whether `format` is an assertion. By default it has no effect.
     /// - Throws: ``NetError/Code/badShape`` with the location of an error in the schema, and ``NetError/Code/tooLarge``.
-    public init(_ text: String, options: Options = Options()) throws(NetError) {
-        storage = try makeSchemaStorage(text, options)
+    public init(
+        _ text: String, uri: String? = nil, documents: [String: String] = [:], assertsFormats: Bool = false
+    ) throws(NetError) {
+        storage = try makeSchemaStorage(text, uri: uri, documents: documents, assertsFormats: assertsFormats)
     }
 }
 
@@ -49,13 +43,9 @@ public struct JSONExpectation: Sendable {
     /// Whether an empty or blank body is accepted.
     public var allowsEmptyBody = false
 
-    /// Creates an expectation. All other properties have their default values.
-    public init(_ shape: JSONShape? = nil) {
+    /// Creates an expectation with a shape or a schema. All other properties have their default values.
+    public init(_ shape: JSONShape? = nil, schema: JSONSchema? = nil) {
         self.shape = shape
-    }
-
-    /// Creates an expectation with a schema. All other properties have their default values.
-    public init(schema: JSONSchema) {
         self.schema = schema
     }
 }

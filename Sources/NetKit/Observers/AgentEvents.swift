@@ -21,17 +21,7 @@ public enum AgentEvent: Sendable {
 
 /// The events of an agent since this sequence was created: the changes of all calls in order, and the changes of the
 /// agent itself.
-///
-///     let events = agent.activity()
-///     Task { for await event in events { … } }
-///
-/// Unread events wait in a bounded buffer. When the buffer is full, the oldest events are dropped, and the next event
-/// that the reader receives is ``AgentEvent/missed(_:)``. A slow reader never delays the agent. The sequence ends with
-/// the agent, or when the reading task is cancelled.
-///
-/// Each use of ``Agent/activity(keeping:)`` creates a sequence that receives all events. Several iterators of the same
-/// sequence share its events: each event goes to one of them.
-public struct AgentEvents: AsyncSequence, Sendable {
+struct AgentEvents: AsyncSequence, Sendable {
     /// Owns the buffer, and removes it from the hub when the sequence and all its iterators are deallocated.
     fileprivate final class Reader: Sendable {
         let hub: EventHub
@@ -55,27 +45,22 @@ public struct AgentEvents: AsyncSequence, Sendable {
     }
 
     /// Returns an iterator that reads the buffered events, then new ones.
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(reader: reader)
     }
 
     /// Reads the events one by one.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let reader: Reader
 
         /// Returns the next event, or `nil` at the end or if the task is cancelled.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> AgentEvent? {
-            await reader.buffer.next()
-        }
-
-        /// Returns the next event, or `nil` at the end or if the task is cancelled.
-        public mutating func next() async -> AgentEvent? {
+        mutating func next(isolation actor: isolated (any Actor)?) async -> AgentEvent? {
             await reader.buffer.next()
         }
     }
 }
 
-/// Forwards the events of an agent and its calls to the readers of ``AgentEvents``. While there are no readers, it is
+/// Forwards the events of an agent and its calls to the readers of `AgentEvents`. While there are no readers, it is
 /// not an observer of calls and costs nothing.
 final class EventHub: Observer {
     private struct WeakWatch: Sendable {

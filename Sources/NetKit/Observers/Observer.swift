@@ -41,7 +41,7 @@ public struct Event: Sendable {
         case downloadResumed(offset: Int, total: Int?)
         /// A redirect with this head is followed to this URL.
         case redirected(ResponseHead, to: String)
-        /// ``TransferHooks/head`` returned its decision about the response.
+        /// The hook `head` of ``TransferHooks`` returned its decision about the response.
         case headDecided(ResponseDisposition)
         /// The challenge hook or the credential store has responded to a challenge.
         case challenged(Challenge, ChallengeAction)

@@ -99,50 +99,25 @@ public struct RequestLog: Observer {
 
 // Descriptions of values that may contain secrets, so that neither `print` nor `dump` shows the secrets.
 
-extension ResponseStream: CustomStringConvertible, CustomReflectable {
+extension ResponseStream: SecretHolding {
     /// One line with status, URL without its query, and fields without secrets.
     public var description: String {
         "ResponseStream(status: \(status), url: \"\(String(headOnly.urlWithoutQuery).shownPath)\", headers: \(headers))"
             .printable()
     }
-
-    /// The values of the description.
-    public var customMirror: Mirror {
-        Mirror(
-            self, children: ["status": status, "url": String(headOnly.urlWithoutQuery).shownPath, "headers": headers],
-            displayStyle: .struct
-        )
-    }
 }
 
-extension Request: CustomStringConvertible, CustomReflectable {
+extension Request: SecretHolding {
     /// One line with method, URL without query and credentials, and fields without secrets.
     public var description: String {
         "Request<\(Value.self)>(\(method) \"\(url.shownPath)\", headers: \(headers))".printable()
     }
-
-    /// The values of the description.
-    public var customMirror: Mirror {
-        Mirror(
-            self, children: ["method": method.rawValue, "url": url.shownPath, "headers": headers],
-            displayStyle: .struct)
-    }
 }
 
-extension Cookie: CustomStringConvertible, CustomReflectable {
+extension Cookie: SecretHolding {
     /// The name, domain and path. The value is hidden, because it is usually a secret.
     public var description: String {
         "Cookie(\(name)=\(Redaction.mark), domain: \"\(domain)\", path: \"\(path)\")".printable()
-    }
-
-    /// A mirror of all properties, in which the value is hidden.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "name": name, "value": Redaction.mark, "domain": domain, "includesSubdomains": includesSubdomains,
-                "path": path, "expires": expires as Any, "isSecure": isSecure, "isHTTPOnly": isHTTPOnly,
-            ], displayStyle: .struct)
     }
 }
 
@@ -151,31 +126,23 @@ extension String {
     var shownPath: String { Redaction().hiding(url: displayedLocation) }
 }
 
-extension Headers: CustomStringConvertible, CustomReflectable {
+extension Headers: SecretHolding {
     /// The fields as a literal. Values that contain secrets are hidden, as in a ``RequestLog``.
     public var description: String {
         isEmpty ? "[:]" : "[\(map(\.description).joined(separator: ", "))]"
     }
-
-    /// A mirror in which the same values are hidden, so that `dump` shows no secrets.
-    public var customMirror: Mirror { Mirror(self, unlabeledChildren: map(\.description), displayStyle: .collection) }
 }
 
-extension Headers.Field: CustomStringConvertible, CustomReflectable {
+extension Headers.Field: SecretHolding {
     /// The quoted name and value. A value that contains a secret is hidden.
     public var description: String {
         "\(name.debugDescription): \(shownValue.debugDescription)".printable()
     }
 
-    /// A mirror of name and value. A value that contains a secret is hidden.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["name": name, "value": shownValue], displayStyle: .struct)
-    }
-
     private var shownValue: String { Redaction().hiding(Headers([self])).first?.value ?? "" }
 }
 
-extension Response: CustomStringConvertible, CustomReflectable {
+extension Response: SecretHolding {
     /// One line with status, URL without its query, fields without secrets, and the number of body bytes.
     public var description: String {
         "Response(status: \(status), url: \"\(String(urlWithoutQuery).shownPath)\", headers: \(headers), bytes: \(bytes.count))"

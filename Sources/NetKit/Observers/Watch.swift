@@ -97,8 +97,8 @@ final class Watch: Sendable {
         return number
     }
 
-    /// Reports the end of the call, before its caller receives the outcome. Waits for ``TransferHooks/metrics``, at
-    /// most until the call's time ends. Only the first call of this function reports.
+    /// Reports the end of the call, before its caller receives the outcome. Waits for the `metrics` hooks, at most
+    /// until the call's time ends. Only the first call of this function reports.
     func reportStopping(_ outcome: Event.Outcome) async {
         guard isFirstEnd else { return }
         if let metrics = outcome.metrics {
@@ -114,7 +114,7 @@ final class Watch: Sendable {
         report(.stopping(outcome))
     }
 
-    /// Reports the end of the call from a synchronous function. Does not wait for ``TransferHooks/metrics``.
+    /// Reports the end of the call from a synchronous function. Does not wait for the `metrics` hooks.
     func reportStoppingWithoutWaiting(_ outcome: Event.Outcome) {
         guard isFirstEnd else { return }
         if let metrics = outcome.metrics {

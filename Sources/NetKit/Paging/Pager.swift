@@ -9,7 +9,7 @@
 /// current page is returned, and the next load fails. Thread-safe.
 public final class Pager<Source: RequestConvertible>: Sendable {
     /// A page of this list.
-    public typealias Element = Page<Source.Value>
+    typealias Element = Page<Source.Value>
 
     private typealias Position = PageStyle<Source.Value>.Position
 
@@ -62,7 +62,7 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     }
 
     /// The page that was loaded last; `nil` if none was.
-    public var currentPage: Element? { state.withLock { $0.current } }
+    public var currentPage: Page<Source.Value>? { state.withLock { $0.current } }
     /// Whether no further page is known.
     public var isLastPage: Bool { state.withLock { $0.next == nil && $0.fault == nil } }
     /// Whether a load is in flight, or waits for another load.
@@ -74,7 +74,7 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     /// - ``NetError/Code/pageRepeated`` if the current page refers to an earlier one. The list ends there.
     /// - ``NetError/Code/redirectRefused`` if the link in the current page has another origin. Further loads throw the
     ///   same error until ``refresh()``.
-    public func loadNextPage() async throws(NetError) -> Element? {
+    public func loadNextPage() async throws(NetError) -> Page<Source.Value>? {
         try await withLock { () async throws(NetError) in
             let (position, current, tokens) = state.withLock { ($0.next, $0.current, $0.tokens) }
             if let fault = takeFault() {
@@ -98,7 +98,7 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     }
 
     /// Loads the first page again. When it has arrived, the list starts again from it.
-    public func refresh() async throws(NetError) -> Element {
+    public func refresh() async throws(NetError) -> Page<Source.Value> {
         let page = try await withLock { () async throws(NetError) in
             try await load(Position(size: pageSize), after: nil, [])
         }
@@ -230,20 +230,14 @@ final class AsyncMutex: Sendable {
 }
 
 /// The pages of a list as an asynchronous sequence. Each iterator starts with the first page.
-///
-///     for try await page in agent.pages(of: Request<[City]>("cities"), by: .number()) {
-///         cities += page.value
-///     }
-///
-/// A page is requested when the iterator is asked for it. An error ends the sequence.
-public struct Pages<Source: RequestConvertible>: AsyncSequence, Sendable {
+struct Pages<Source: RequestConvertible>: AsyncSequence, Sendable {
     let source: Source
     let style: PageStyle<Source.Value>
     let size: Int
     let sender: any RequestSender
 
     /// Returns an iterator that starts with the first page.
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(pager: pager(through: sender))
     }
 
@@ -252,7 +246,7 @@ public struct Pages<Source: RequestConvertible>: AsyncSequence, Sendable {
     }
 
     /// Loads the pages one by one.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         private var pager: Pager<Source>?
 
         fileprivate init(pager: Pager<Source>) {
@@ -260,8 +254,7 @@ public struct Pages<Source: RequestConvertible>: AsyncSequence, Sendable {
         }
 
         /// Returns the next page, or `nil` after the last page.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Page<Source.Value>?
-        {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Page<Source.Value>? {
             do throws(NetError) {
                 let page = try await pager?.loadNextPage()
                 if page == nil || page?.isLast == true {
@@ -273,16 +266,17 @@ public struct Pages<Source: RequestConvertible>: AsyncSequence, Sendable {
                 throw error
             }
         }
-
-        /// Returns the next page, or `nil` after the last page.
-        public mutating func next() async throws(NetError) -> Page<Source.Value>? {
-            try await next(isolation: #isolation)
-        }
     }
 }
 
 extension RequestSender {
     /// Returns the pages of a list.
+    ///
+    ///     for try await page in agent.pages(of: Request<[City]>("cities"), by: .number()) {
+    ///         cities += page.value
+    ///     }
+    ///
+    /// A page is requested when the iterator is asked for it. An error ends the sequence.
     ///
     /// - Parameters:
     ///   - source: a request, or a value that creates one for each page.
@@ -290,7 +284,7 @@ extension RequestSender {
     ///   - size: the requested number of items on a page.
     public func pages<Source: RequestConvertible>(
         of source: Source, by style: PageStyle<Source.Value> = .link(), size: Int = 20
-    ) -> Pages<Source> {
+    ) -> some AsyncSequence<Page<Source.Value>, NetError> & Sendable {
         Pages(source: source, style: style, size: size, sender: self)
     }
 }

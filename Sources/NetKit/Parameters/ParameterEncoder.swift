@@ -59,14 +59,10 @@ public struct ParameterEncoder: Sendable {
         case text(true: String, false: String)
     }
 
-    /// How keys are named.
-    public var keys: KeyStrategy
-    /// How dates are encoded.
-    public var dates: DateStrategy
-    /// How `Data` is encoded.
-    public var data: DataStrategy
-    /// How booleans are encoded.
-    public var booleans: BooleanStrategy
+    package var keys: KeyStrategy
+    package var dates: DateStrategy
+    package var data: DataStrategy
+    package var booleans: BooleanStrategy
     /// Whether the result becomes JSON. If true, a number that is not finite is an error with the path of the number,
     /// and a `Set` becomes a sorted array.
     private(set) var isForJSON = false
@@ -89,6 +85,12 @@ public struct ParameterEncoder: Sendable {
     }()
 
     /// Creates an encoder. Each setting has a default.
+    ///
+    /// - Parameters:
+    ///   - keys: how keys are named.
+    ///   - dates: how dates are encoded.
+    ///   - data: how `Data` is encoded.
+    ///   - booleans: how booleans are encoded.
     public init(
         keys: KeyStrategy = .asDeclared, dates: DateStrategy = .iso8601, data: DataStrategy = .base64,
         booleans: BooleanStrategy = .booleans

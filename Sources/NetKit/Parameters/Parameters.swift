@@ -225,7 +225,7 @@ extension Parameters: ExpressibleByNilLiteral {
 extension Parameters {
     /// Returns these fields, followed by the fields of `other` whose names do not occur here. A value that is not an
     /// object is returned unchanged.
-    public func filled(from other: Parameters?) -> Parameters {
+    package func filled(from other: Parameters?) -> Parameters {
         guard case .object(let fields) = self, case .object(let otherFields) = other, !otherFields.isEmpty else {
             return self
         }

@@ -59,23 +59,24 @@ public struct QueryEncoding: Sendable {
         case asGiven
     }
 
-    /// How the values of an array are named.
-    public var arrays: ArrayStyle
-    /// How the values of a nested object are named.
-    public var nested: NestedStyle
-    /// How booleans are written.
-    public var booleans: BooleanStyle
-    /// How spaces are written, also in names.
-    public var spaces: SpaceStyle
-    /// The order of the fields.
-    public var order: Order
-    /// A closure that writes the whole query. If it is set, the other settings have no effect.
-    ///
-    /// A ``NetError`` that it throws is thrown unchanged. Any other error becomes the ``NetError/underlying`` error of
-    /// ``NetError/Code/badParameter``.
-    public var encoder: (@Sendable (Parameters) throws -> String)?
+    package var arrays: ArrayStyle
+    package var nested: NestedStyle
+    package var booleans: BooleanStyle
+    package var spaces: SpaceStyle
+    package var order: Order
+    package var encoder: (@Sendable (Parameters) throws -> String)?
 
     /// Creates an encoding. Each setting has a default.
+    ///
+    /// - Parameters:
+    ///   - arrays: how the values of an array are named.
+    ///   - nested: how the values of a nested object are named.
+    ///   - booleans: how booleans are written.
+    ///   - spaces: how spaces are written, also in names.
+    ///   - order: the order of the fields.
+    ///   - encoder: a closure that writes the whole query. If it is set, the other settings have no effect. A
+    ///     ``NetError`` that it throws is thrown unchanged. Any other error becomes the ``NetError/underlying`` error
+    ///     of ``NetError/Code/badParameter``.
     public init(
         arrays: ArrayStyle = .brackets, nested: NestedStyle = .brackets, booleans: BooleanStyle = .numbers,
         spaces: SpaceStyle = .percent, order: Order = .sorted,
@@ -102,7 +103,7 @@ extension QueryEncoding {
     /// Returns the URL with the parameters added to its query. A fragment stays at the end of the URL. If the
     /// parameters give an empty query, the URL is unchanged.
     ///
-    /// Also throws ``NetError/Code/badParameter`` if the ``encoder`` returned text with a `#`, a space or a control
+    /// Also throws ``NetError/Code/badParameter`` if the `encoder` returned text with a `#`, a space or a control
     /// character.
     public func url(_ url: String, with parameters: Parameters) throws(NetError) -> String {
         try attachQuery(try query(parameters), to: url)

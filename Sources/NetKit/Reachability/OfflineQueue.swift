@@ -67,15 +67,15 @@ public final class OfflineQueue: Interceptor {
     ///   - proxy: the agent's proxy, for requests without their own.
     ///   - redaction: recognizes secrets.
     ///   - time: the source of time.
+    ///   - onOutcome: called with the outcome of each stored request.
     ///   - isWanted: returns false for requests that must not be stored, such as GET.
     ///   - prepare: adds the omitted secrets to a stored request before it is sent.
-    ///   - onOutcome: called with the outcome of each stored request.
     public init(
         folder: String, reachability: Reachability, lifetime: Duration = .seconds(24 * 60 * 60),
         maxCount: Int = 1_000, maxBodyBytes: Int = 1 << 20, proxy: Proxy? = nil, redaction: Redaction = Redaction(),
-        time: TimeSource = .system, isWanted: @escaping @Sendable (Request<Bytes>) -> Bool = { _ in true },
-        prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in },
-        onOutcome: @escaping @Sendable (Outcome) -> Void
+        time: TimeSource = .system, onOutcome: @escaping @Sendable (Outcome) -> Void = { _ in },
+        isWanted: @escaping @Sendable (Request<Bytes>) -> Bool = { _ in true },
+        prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in }
     ) throws(NetError) {
         self.folder = try QueueFolder(folder)
         self.reachability = reachability
@@ -88,23 +88,6 @@ public final class OfflineQueue: Interceptor {
         rules = QueueRules(maxBodyBytes: max(0, maxBodyBytes), redaction: redaction, isWanted: isWanted)
         let (queued, last) = try self.folder.load()
         state = Lock(State(order: QueueOrder(kept: queued, last: last)))
-    }
-
-    /// Creates a queue without a handler for outcomes.
-    ///
-    /// Where both initializers match, the other one is preferred, so that a trailing closure is `onOutcome` and not
-    /// `isWanted`.
-    @_disfavoredOverload
-    public convenience init(
-        folder: String, reachability: Reachability, lifetime: Duration = .seconds(24 * 60 * 60),
-        maxCount: Int = 1_000, maxBodyBytes: Int = 1 << 20, proxy: Proxy? = nil, redaction: Redaction = Redaction(),
-        time: TimeSource = .system, isWanted: @escaping @Sendable (Request<Bytes>) -> Bool = { _ in true },
-        prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in }
-    ) throws(NetError) {
-        try self.init(
-            folder: folder, reachability: reachability, lifetime: lifetime, maxCount: maxCount,
-            maxBodyBytes: maxBodyBytes, proxy: proxy, redaction: redaction, time: time, isWanted: isWanted,
-            prepare: prepare, onOutcome: { _ in })
     }
 
     /// The stored requests, in the order in which they will be sent.

@@ -187,22 +187,20 @@ final class PathRegistry: Sendable {
 }
 
 extension Reachability {
-    /// Calls a closure with the current state before this function returns, then with every change.
+    /// Calls a closure with the current state, then with every change in order.
     ///
-    /// The closure runs on the thread that reports the change, one call at a time, and must not block.
-    /// - Returns: the registration of the closure. Keep it, because the calls end when it is deallocated or cancelled.
-    public func watch(_ handler: @escaping @Sendable (PathState) -> Void) -> ReachabilityWatch {
-        let number = registry.add(handler)
-        return ReachabilityWatch { [weak registry] in registry?.remove(number) }
-    }
-
-    /// Calls a closure with the current state, then with every change in order, on the actor, queue or executor that
-    /// `delivery` selects.
-    ///
+    /// - Parameters:
+    ///   - delivery: where the closure is called. If `nil`, it is first called before this function returns, and then
+    ///     on the thread that reports the change, one call at a time. It must not block then.
+    ///   - handler: receives the states.
     /// - Returns: the registration of the closure. Keep it, because the calls end when it is deallocated or cancelled.
     public func watch(
-        on delivery: Delivery, _ handler: @escaping @Sendable (PathState) -> Void
+        on delivery: Delivery? = nil, _ handler: @escaping @Sendable (PathState) -> Void
     ) -> ReachabilityWatch {
+        guard let delivery else {
+            let number = registry.add(handler)
+            return ReachabilityWatch { [weak registry] in registry?.remove(number) }
+        }
         let states = makeAsyncIterator().states
         let task = Task {
             for await state in states {
@@ -250,11 +248,6 @@ extension Reachability: AsyncSequence {
         /// Returns the next state, or `nil` if the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> PathState? {
             await iterator.next(isolation: actor)
-        }
-
-        /// Returns the next state, or `nil` if the task is cancelled.
-        public mutating func next() async -> PathState? {
-            await iterator.next(isolation: #isolation)
         }
     }
 

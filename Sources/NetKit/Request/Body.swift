@@ -62,7 +62,7 @@ public struct Body: Sendable {
 
     /// Returns a body with the content of a regular file, which is read while it is sent. If the length of the file
     /// changes meanwhile, the request fails with ``NetError/Code/bodyLength``.
-    public static func file(_ path: some PathConvertible, contentType: String? = nil) -> Body {
+    public static func file(_ path: some URLConvertible, contentType: String? = nil) -> Body {
         Body(.file(path.filePath), contentType: contentType)
     }
 

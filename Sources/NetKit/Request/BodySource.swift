@@ -82,9 +82,7 @@ extension BodySource.Maker {
 }
 
 extension Body {
-    /// Writes the next bytes of a body to a buffer and returns their number, or 0 at the end of the body. If it returns
-    /// a negative number or one larger than the buffer, the request fails with ``NetError/Code/bodySource``.
-    public typealias Reader = (inout MutableSpan<UInt8>) throws -> Int
+    package typealias Reader = (inout MutableSpan<UInt8>) throws -> Int
 
     /// Returns a body whose bytes come from an asynchronous sequence of ``Bytes``, `Data` or `[UInt8]`. `make` is called
     /// each time the body is sent. The body may be sent more than once, for example after a redirect or a lost connection.
@@ -145,13 +143,16 @@ extension Body {
 
     /// Returns a body from a reader function, which is called when the network can accept bytes. `make` is called each
     /// time the body is sent.
-    /// The reader runs on the event loop thread and must not block. While it runs, all transfers of the agent wait.
+    /// The reader writes the next bytes to a buffer and returns their number, or 0 at the end of the body. If it
+    /// returns a negative number or one larger than the buffer, the request fails with ``NetError/Code/bodySource``. It
+    /// runs on the event loop thread and must not block. While it runs, all transfers of the agent wait.
     /// - Parameters:
     ///   - length: the number of bytes; `nil` sends them chunked (RFC 9112, 7.1).
     ///   - contentType: the Content-Type to send if the request has none.
     ///   - make: returns a reader that starts at the beginning.
     public static func pull(
-        length: Int? = nil, contentType: String? = nil, _ make: @escaping @Sendable () throws -> Reader
+        length: Int? = nil, contentType: String? = nil,
+        _ make: @escaping @Sendable () throws -> (inout MutableSpan<UInt8>) throws -> Int
     ) -> Body {
         Body(
             .source(BodySource(length: length, isRepeatable: true, maker: .readerFromStart(make))),
@@ -164,7 +165,8 @@ extension Body {
     ///   - contentType: the Content-Type to send if the request has none.
     ///   - make: returns a reader that starts at an offset.
     public static func pull(
-        length: Int? = nil, contentType: String? = nil, _ make: @escaping @Sendable (_ offset: Int) throws -> Reader
+        length: Int? = nil, contentType: String? = nil,
+        _ make: @escaping @Sendable (_ offset: Int) throws -> (inout MutableSpan<UInt8>) throws -> Int
     ) -> Body {
         Body(.source(BodySource(length: length, isRepeatable: true, maker: .reader(make))), contentType: contentType)
     }

@@ -56,7 +56,7 @@ public struct Credentials: Sendable, Hashable {
     }
 }
 
-extension Credentials: CustomStringConvertible, CustomReflectable {
+extension Credentials: SecretHolding {
     /// The schemes without the secrets.
     public var description: String {
         let names: [(Schemes, String)] = [
@@ -64,7 +64,4 @@ extension Credentials: CustomStringConvertible, CustomReflectable {
         ]
         return "Credentials(\(names.filter { schemes.contains($0.0) }.map(\.1).joined(separator: ", ")))"
     }
-
-    /// An empty mirror, so that `dump` prints no secret.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+package import FoundationEssentials
 #else
-public import Foundation
+package import Foundation
 #endif
 
 /// Converts a response's body to a value.
@@ -105,7 +105,7 @@ extension Decoding where Value: Decodable {
 
     /// Decodes a property list like ``propertyList``, but with the decoder that `makeDecoder` creates for each
     /// response.
-    public static func propertyList(_ makeDecoder: @escaping @Sendable () -> PropertyListDecoder) -> Decoding {
+    package static func propertyList(_ makeDecoder: @escaping @Sendable () -> PropertyListDecoder) -> Decoding {
         Decoding(types: MediaTypes.propertyList) { response in
             if let type = Value.self as? any OptionalValue.Type, response.bytes.isEmpty,
                 let absent = type.absent as? Value

@@ -7,7 +7,7 @@
 /// A limit that a request does not set is inherited: from its service, then from its agent, and then it has the default
 /// named here. By default, every limit except the two rates is finite. A limit that is `nil` does not apply.
 /// ``maxRedirects`` cannot be `nil`.
-public struct Limits: Sendable {
+public struct Limits: Sendable, Hashable {
     /// Time for name lookup, TCP and TLS of one hop (10 s).
     public var connect: Duration? = .seconds(10) { didSet { own.insert(.connect) } }
     /// Time from the last request byte to the first response byte of one hop (60 s).
@@ -40,8 +40,12 @@ public struct Limits: Sendable {
     /// Average rate of body bytes received before decoding, per second. If `nil`, there is no limit.
     public var maxReceiveBytesPerSecond: Int? { didSet { own.insert(.maxReceiveBytesPerSecond) } }
 
+    private var ownFields = OwnFields()
     /// The limits that were set; the others are inherited.
-    private var own: Fields = []
+    private var own: Fields {
+        get { ownFields.value }
+        set { ownFields.value = newValue }
+    }
 
     /// Creates limits that set nothing: each has its default, and a request inherits it.
     public init() {}
@@ -54,7 +58,7 @@ public struct Limits: Sendable {
 
     /// The default limits of streams and saves: 7 days in total, and a body of any size. A stalled transfer still ends
     /// by the ``idle`` limit.
-    public static var streaming: Limits {
+    package static var streaming: Limits {
         var limits = Limits()
         limits.total = .seconds(7 * 24 * 60 * 60)
         limits.maxBodyBytes = nil
@@ -80,6 +84,14 @@ extension Limits {
         static let maxReceiveBytesPerSecond = Fields(rawValue: 1 << 11)
     }
 
+    /// It has no influence on equality: two limits are equal if the same limits apply.
+    private struct OwnFields: Hashable {
+        var value: Fields = []
+
+        static func == (left: Self, right: Self) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
     /// Whether no limit is set.
     var isEmpty: Bool { own.isEmpty }
 
@@ -102,41 +114,6 @@ extension Limits {
         if own.contains(.maxSendBytesPerSecond) { limits.maxSendBytesPerSecond = maxSendBytesPerSecond }
         if own.contains(.maxReceiveBytesPerSecond) { limits.maxReceiveBytesPerSecond = maxReceiveBytesPerSecond }
         return limits
-    }
-}
-
-// Two limits are equal if the same limits apply.
-extension Limits: Hashable {
-    /// Returns whether all limits have equal values.
-    public static func == (left: Limits, right: Limits) -> Bool {
-        left.connect == right.connect
-            && left.firstByte == right.firstByte
-            && left.idle == right.idle
-            && left.slot == right.slot
-            && left.total == right.total
-            && left.maxBodyBytes == right.maxBodyBytes
-            && left.maxHeadBytes == right.maxHeadBytes
-            && left.maxHeadFields == right.maxHeadFields
-            && left.maxCodings == right.maxCodings
-            && left.maxRedirects == right.maxRedirects
-            && left.maxSendBytesPerSecond == right.maxSendBytesPerSecond
-            && left.maxReceiveBytesPerSecond == right.maxReceiveBytesPerSecond
-    }
-
-    /// Hashes all values.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(connect)
-        hasher.combine(firstByte)
-        hasher.combine(idle)
-        hasher.combine(slot)
-        hasher.combine(total)
-        hasher.combine(maxBodyBytes)
-        hasher.combine(maxHeadBytes)
-        hasher.combine(maxHeadFields)
-        hasher.combine(maxCodings)
-        hasher.combine(maxRedirects)
-        hasher.combine(maxSendBytesPerSecond)
-        hasher.combine(maxReceiveBytesPerSecond)
     }
 }
 

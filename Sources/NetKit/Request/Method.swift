@@ -1,5 +1,5 @@
 /// A request method, which is a case-sensitive token (RFC 9110, 9).
-public struct Method: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct Method: TextConstant, Hashable, Sendable {
     /// The token as sent.
     public let rawValue: String
 
@@ -7,14 +7,6 @@ public struct Method: RawRepresentable, Hashable, Sendable, ExpressibleByStringL
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
-
-    /// Creates a method from a literal.
-    public init(stringLiteral value: String) {
-        rawValue = value
-    }
-
-    /// The token.
-    public var description: String { rawValue }
 
     /// Requests a representation.
     public static let get: Method = "GET"

@@ -9,20 +9,6 @@
 /// length of the form is known too and is sent as `Content-Length`. Files and sequences are read while they are sent.
 /// In names and file names only `"`, CR and LF are escaped, as in WHATWG HTML; nothing is normalized.
 public struct MultipartBody: Sendable {
-    /// A sending rate for the whole form. The transfer pauses after each packet; no thread is blocked.
-    public struct Throttle: Sendable, Hashable {
-        /// The bytes of one packet.
-        public var packetBytes: Int
-        /// The pause after each packet, in whole milliseconds.
-        public var delay: Duration
-
-        /// Creates a rate.
-        public init(packetBytes: Int, delay: Duration) {
-            self.packetBytes = packetBytes
-            self.delay = delay
-        }
-    }
-
     /// A part of the form.
     enum Part: Sendable {
         case field(name: String, value: Bytes)
@@ -35,8 +21,9 @@ public struct MultipartBody: Sendable {
     /// The boundary between the parts: 1 to 70 characters that RFC 2046 allows. It must not occur in a part. If `nil`,
     /// a random boundary is used.
     public var boundary: String?
-    /// The sending rate. If `nil`, the rate is not limited. A transport other than the engine may ignore it.
-    public var throttle: Throttle?
+    /// The sending rate: the bytes of one packet, and the pause after each packet in whole milliseconds. If `nil`, the
+    /// rate is not limited. No thread is blocked during a pause. A transport other than the engine may ignore it.
+    public var throttle: (packetBytes: Int, delay: Duration)?
     /// Whether file extensions that NetKit does not know are looked up in the system's list of media types. If so, the
     /// bytes of the form depend on the machine.
     public var usesSystemTypes = false

@@ -59,7 +59,7 @@ extension Proxy: ExpressibleByStringLiteral {
     }
 }
 
-extension Proxy: CustomStringConvertible, CustomReflectable {
+extension Proxy: SecretHolding {
     /// The proxy's URL without a name or a password.
     public var description: String {
         switch choice {
@@ -72,7 +72,4 @@ extension Proxy: CustomStringConvertible, CustomReflectable {
             return "Proxy(\(scheme)\(url[url.unicodeScalars.index(after: at)...]))"
         }
     }
-
-    /// An empty mirror, so that `dump` prints no secret.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

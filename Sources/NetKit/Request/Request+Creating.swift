@@ -207,8 +207,7 @@ public protocol RequestSerializer: Sendable {
 
 /// Writes parameters as a property list, like AFNetworking's `AFPropertyListRequestSerializer`.
 public struct PropertyListSerializer: RequestSerializer {
-    /// The format.
-    public var format: PropertyListFormat
+    package var format: PropertyListFormat
 
     /// Creates a serializer with this format.
     public init(format: PropertyListFormat = .xml) {

@@ -111,16 +111,18 @@ public struct ServiceClass: RawRepresentable, Sendable, Hashable {
 /// Connects to a different host or port from the one in the URL. The `Host` field, SNI and certificate checks still use
 /// the host in the URL.
 public struct AddressOverride: Sendable, Hashable {
-    /// The host of the URLs that this override applies to. If `nil`, it applies to any host.
-    public var host: String?
-    /// The port of the URLs that this override applies to. If `nil`, it applies to any port.
-    public var port: UInt16?
-    /// The host or numeric address to connect to. If `nil`, the URL's host is used.
-    public var toHost: String?
-    /// The port to connect to. If `nil`, the URL's port is used.
-    public var toPort: UInt16?
+    package var host: String?
+    package var port: UInt16?
+    package var toHost: String?
+    package var toPort: UInt16?
 
     /// Creates an override.
+    ///
+    /// - Parameters:
+    ///   - host: the host of the URLs that this override applies to. If `nil`, it applies to any host.
+    ///   - port: the port of the URLs that this override applies to. If `nil`, it applies to any port.
+    ///   - toHost: the host or numeric address to connect to. If `nil`, the URL's host is used.
+    ///   - toPort: the port to connect to. If `nil`, the URL's port is used.
     public init(host: String? = nil, port: UInt16? = nil, toHost: String? = nil, toPort: UInt16? = nil) {
         self.host = host
         self.port = port

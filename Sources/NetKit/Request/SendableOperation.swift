@@ -58,30 +58,29 @@ extension Request {
     }
 }
 
-/// A request whose value is the whole response, for a chain's step that needs more than the decoded body.
-public struct WithResponse<Asked: RequestConvertible>: SendableOperation {
-    /// The outcome.
-    public struct Outcome: OperationOutput {
-        /// The response.
-        public let value: Response<Asked.Value>
-        /// Whether the response came from a cache.
-        public var isFromCache: Bool { value.isFromCache }
-    }
+/// The outcome of ``RequestConvertible/withResponse``.
+public struct WholeResponse<Body: Sendable>: OperationOutput {
+    /// The response.
+    public let value: Response<Body>
+    /// Whether the response came from a cache.
+    public var isFromCache: Bool { value.isFromCache }
+}
 
+/// A request whose value is the whole response.
+private struct WithResponse<Asked: RequestConvertible>: SendableOperation {
     let request: Asked
 
-    /// The tag of the request.
-    public var tag: Int { request.tag }
+    var tag: Int { request.tag }
 
-    /// Sends the request.
-    public func run(through sender: some RequestSender) async throws(NetError) -> Outcome {
-        Outcome(value: try await request.run(through: sender))
+    func run(through sender: some RequestSender) async throws(NetError) -> WholeResponse<Asked.Value> {
+        WholeResponse(value: try await request.run(through: sender))
     }
 }
 
 extension RequestConvertible {
-    /// The same request with the whole response as its value: `Chain(login.withResponse).then { response in … }`.
-    public var withResponse: WithResponse<Self> { WithResponse(request: self) }
+    /// The same request with the whole response as its value, for a chain's step that needs more than the decoded body:
+    /// `Chain(login.withResponse).then { response in … }`.
+    public var withResponse: some SendableOperation<WholeResponse<Value>> { WithResponse(request: self) }
 }
 
 /// A type that can create a request: an endpoint, or a ``Request`` itself.

@@ -4,7 +4,8 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A type that names a URL: `String` or `URL`. A `String` may be relative; a `URL` stands for its absolute form.
+/// A type that names a URL or a file: `String` or `URL`. A `String` may be relative; a `URL` stands for its absolute
+/// form. A file is named by its path or by a file URL.
 public protocol URLConvertible: Sendable {
     /// The text of the URL.
     var _urlText: String { get }
@@ -58,23 +59,14 @@ package struct URLParts {
     }
 }
 
-/// A type that may name a file or a directory: `String` or a file `URL`.
-public protocol PathConvertible: Sendable {
-    /// The path; `nil` if the value does not name a file.
-    var _path: String? { get }
-}
+extension URLConvertible {
+    /// The path of a file: the string itself, or the path of a file URL without percent-encoding; `nil` for another
+    /// URL.
+    var path: String? {
+        guard let url = self as? URL else { return _urlText }
+        return url.isFileURL ? url.path(percentEncoded: false) : nil
+    }
 
-extension String: PathConvertible {
-    /// The string itself.
-    public var _path: String? { self }
-}
-
-extension URL: PathConvertible {
-    /// The path of a file URL, without percent-encoding.
-    public var _path: String? { isFileURL ? path(percentEncoded: false) : nil }
-}
-
-extension PathConvertible {
     /// The path. For a URL that does not name a file its text, which is not the path of an existing file.
-    var filePath: String { _path ?? "\(self)" }
+    var filePath: String { path ?? _urlText }
 }

@@ -82,7 +82,7 @@ extension ByteStorage {
     var metExpectation: JSONExpectation? { nil }
 }
 
-/// A type that contains bytes: ``Bytes``, `Data` or `[UInt8]`.
+/// A type that contains bytes: ``Bytes``, `Data`, `[UInt8]`, or `String` in UTF-8.
 public protocol BytesConvertible {
     /// The bytes.
     var _bytes: Bytes { get }
@@ -101,6 +101,11 @@ extension [UInt8]: BytesConvertible {
 extension Data: BytesConvertible {
     /// A copy of the bytes.
     public var _bytes: Bytes { Bytes(self) }
+}
+
+extension String: BytesConvertible {
+    /// The text in UTF-8.
+    public var _bytes: Bytes { Bytes(Array(utf8)) }
 }
 
 extension Bytes: Codable {

@@ -10,7 +10,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var retry: Duration?
 
     /// Creates an event.
-    public init(id: String = "", event: String = "message", data: String, retry: Duration? = nil) {
+    package init(id: String = "", event: String = "message", data: String, retry: Duration? = nil) {
         self.id = id
         self.event = event
         self.data = data

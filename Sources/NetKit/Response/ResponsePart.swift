@@ -18,7 +18,7 @@ public struct ResponseHead: Sendable {
     }
 }
 
-/// How a transfer continues after the response head has arrived; see ``TransferHooks/head``.
+/// How a transfer continues after the response head has arrived; see the hook `head` of ``TransferHooks``.
 public enum ResponseDisposition: Sendable, Hashable {
     /// Continues as requested.
     case allow

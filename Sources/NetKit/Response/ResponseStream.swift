@@ -16,7 +16,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
     /// The URL of the response after redirects, without credentials; empty for a stub without one.
     public let url: String
     /// The heads of the followed redirects, in order, without their bodies.
-    public let earlierHeads: [ResponseHead]
+    package let earlierHeads: [ResponseHead]
 
     /// The cache's report; `nil` if no cache was used.
     public var cache: CacheReport? { cacheAnnotation?.report }

@@ -79,7 +79,7 @@ extension Service {
         /// until its body has ended.
         public var maxInFlight: Int?
         /// The source of time.
-        public var time = TimeSource.system
+        package var time = TimeSource.system
         var options: [ObjectIdentifier: any Sendable] = [:]
 
         /// Creates the configuration of a service with a base URL for each environment.
@@ -117,7 +117,7 @@ extension Service.Configuration: ParametersHolder {
 /// The name of an environment that a service runs in, such as production or a test system.
 ///
 ///     static let staging: Environment = "staging"
-public struct Environment: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct Environment: TextConstant, Hashable, Sendable {
     /// The name.
     public let rawValue: String
 
@@ -125,14 +125,6 @@ public struct Environment: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
-
-    /// Creates the environment with this name.
-    public init(stringLiteral value: String) {
-        rawValue = value
-    }
-
-    /// The name.
-    public var description: String { rawValue }
 
     /// For development.
     public static let develop: Environment = "develop"

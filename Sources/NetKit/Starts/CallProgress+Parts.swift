@@ -20,7 +20,7 @@ extension CallProgress {
         }
 
         /// The finished fraction, from 0 to 1; 1 for an empty batch.
-        public var fraction: Double { total == 0 ? 1 : Double(finished) / Double(total) }
+        package var fraction: Double { total == 0 ? 1 : Double(finished) / Double(total) }
     }
 
     /// Returns the progress of a whole that consists of weighted parts.

@@ -31,11 +31,11 @@ public struct Download<Source: RequestConvertible>: Startable {
     ///   - options: how the file is fetched and checked.
     ///   - destination: chooses the destination from the response head. If it is or returns `nil`, `path` applies.
     public init(
-        _ source: Source, to path: some PathConvertible, options: DownloadOptions = DownloadOptions(),
+        _ source: Source, to path: some URLConvertible, options: DownloadOptions = DownloadOptions(),
         destination: DownloadDestination? = nil
     ) {
         self.source = source
-        guard let path = path._path else {
+        guard let path = path.path else {
             target = .failure(NetError(.usage, "the destination of the download is not the URL of a file"))
             return
         }

@@ -78,35 +78,21 @@ public final class ConcurrencyLimiter: Sendable {
 }
 
 /// Where a task calls its completion handlers and other listeners.
-public struct Delivery: Sendable {
-    private enum Target: Sendable {
-        case here
-        case main
-        case queue(DispatchQueue)
-        case actor(any Actor)
-        case executor(any TaskExecutor)
-    }
-
-    private let target: Target
-
+public enum Delivery: Sendable {
     /// On the thread that finished the work, without switching threads.
-    public static let here = Delivery(target: .here)
-
+    case here
     /// On the main actor.
-    public static let main = Delivery(target: .main)
-
+    case main
     /// On this queue, which may be concurrent.
-    public static func queue(_ queue: DispatchQueue) -> Delivery { Delivery(target: .queue(queue)) }
-
+    case queue(DispatchQueue)
     /// On this actor.
-    public static func actor(_ actor: any Actor) -> Delivery { Delivery(target: .actor(actor)) }
-
+    case actor(any Actor)
     /// On this executor, such as ``Agent/executor``.
-    public static func executor(_ executor: any TaskExecutor) -> Delivery { Delivery(target: .executor(executor)) }
+    case executor(any TaskExecutor)
 
     /// Runs `body` at this place in one uninterrupted call.
     func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
-        switch target {
+        switch self {
         case .here:
             body()
         case .main:

@@ -106,7 +106,7 @@ public struct TrustPolicy: Sendable, Hashable {
     }
 }
 
-/// A client certificate with its private key. It is used only for the origin of the request's URL. ``description`` and
+/// A client certificate with its private key. It is used only for the origin of the request's URL. Its description and
 /// `dump` do not show it.
 public struct ClientIdentity: Sendable, Hashable {
     enum Source: Sendable, Hashable {
@@ -115,23 +115,11 @@ public struct ClientIdentity: Sendable, Hashable {
     }
 
     /// A closure that returns a pass phrase. Two objects are never equal, even with the same closure.
-    public final class PassPhrase: Sendable, Hashable {
+    final class PassPhrase: Sendable, IdentityHashable {
         let ask: @Sendable () -> String?
 
-        /// Creates a pass phrase source.
-        ///
-        /// - Parameter ask: returns the pass phrase, or `nil` if there is none; then the certificate cannot be used. It
-        ///   is called on a worker thread each time the certificate is read, and may wait for the user.
-        public init(_ ask: @escaping @Sendable () -> String?) {
+        init(_ ask: @escaping @Sendable () -> String?) {
             self.ask = ask
-        }
-
-        /// Returns true if both are the same object.
-        public static func == (left: PassPhrase, right: PassPhrase) -> Bool { left === right }
-
-        /// Hashes the identity of the object.
-        public func hash(into hasher: inout Hasher) {
-            hasher.combine(ObjectIdentifier(self))
         }
     }
 
@@ -146,12 +134,16 @@ public struct ClientIdentity: Sendable, Hashable {
     ///   - certificate: the file's path.
     ///   - key: the PEM file of the key; `nil` if the certificate's file contains it.
     ///   - password: the key's pass phrase.
-    ///   - passPhrase: called for the pass phrase if `password` is `nil`.
+    ///   - passPhrase: returns the pass phrase if `password` is `nil`. If it returns `nil`, the certificate cannot be
+    ///     used. It is called on a worker thread each time the certificate is read, and may wait for the user. Two
+    ///     identities with a closure are never equal.
     public static func file(
-        certificate: String, key: String? = nil, password: String? = nil, passPhrase: PassPhrase? = nil
+        certificate: String, key: String? = nil, password: String? = nil,
+        passPhrase: (@Sendable () -> String?)? = nil
     ) -> ClientIdentity {
         ClientIdentity(
-            source: .files(certificate: certificate, key: key ?? ""), password: password ?? "", passPhrase: passPhrase)
+            source: .files(certificate: certificate, key: key ?? ""), password: password ?? "",
+            passPhrase: passPhrase.map { PassPhrase($0) })
     }
 
     /// Returns an identity in memory. The bytes are PEM text with the certificate and its chain, leaf first, or a
@@ -161,19 +153,15 @@ public struct ClientIdentity: Sendable, Hashable {
     ///   - certificate: the text or the archive.
     ///   - key: the PEM text of the key; `nil` if the certificate's text contains it.
     ///   - password: the key's pass phrase.
-    ///   - passPhrase: called for the pass phrase if `password` is `nil`.
+    ///   - passPhrase: returns the pass phrase; see ``file(certificate:key:password:passPhrase:)``.
     public static func pem(
-        certificate: [UInt8], key: [UInt8]? = nil, password: String? = nil, passPhrase: PassPhrase? = nil
+        certificate: [UInt8], key: [UInt8]? = nil, password: String? = nil,
+        passPhrase: (@Sendable () -> String?)? = nil
     ) -> ClientIdentity {
         ClientIdentity(
-            source: .texts(certificate: certificate, key: key ?? []), password: password ?? "", passPhrase: passPhrase)
+            source: .texts(certificate: certificate, key: key ?? []), password: password ?? "",
+            passPhrase: passPhrase.map { PassPhrase($0) })
     }
 }
 
-extension ClientIdentity: CustomStringConvertible, CustomReflectable {
-    /// The type's name, without secrets.
-    public var description: String { "ClientIdentity" }
-
-    /// An empty mirror, so that `dump` prints no secret.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
+extension ClientIdentity: SecretHolding {}

@@ -8,31 +8,23 @@ package import Foundation
 /// were compared.
 public struct TrustResult: Sendable, Hashable {
     /// Facts about an evaluation that are worth reporting, even if the chain is allowed.
-    public struct Flags: OptionSet, Sendable, Hashable {
-        /// The bits.
-        public let rawValue: UInt32
-
-        /// Creates flags from their bits.
-        public init(rawValue: UInt32) {
-            self.rawValue = rawValue
-        }
-
+    public enum Flag: UInt32, Sendable, Hashable, CaseIterable {
         /// The pin rule has expired.
-        public static let ruleExpired = Flags(rawValue: 1)
+        case ruleExpired = 1
         /// The pin rule has expired and is no longer enforced.
-        public static let ruleLapsed = Flags(rawValue: 2)
+        case ruleLapsed = 2
         /// No pin matched, but the rule only reports that.
-        public static let reportOnly = Flags(rawValue: 4)
+        case reportOnly = 4
         /// The host was not compared with the names in the certificate.
-        public static let nameUnchecked = Flags(rawValue: 8)
+        case nameUnchecked = 8
         /// The chain was not required to verify.
-        public static let chainUnchecked = Flags(rawValue: 16)
+        case chainUnchecked = 16
         /// The observer refused a chain that the policy allowed.
-        public static let tightened = Flags(rawValue: 32)
+        case tightened = 32
         /// The observer allowed a chain that the policy refused.
-        public static let overridden = Flags(rawValue: 64)
+        case overridden = 64
         /// The request used no TLS.
-        public static let plaintext = Flags(rawValue: 128)
+        case plaintext = 128
     }
 
     /// The reason why the chain is refused; `nil` if it is allowed.
@@ -40,7 +32,7 @@ public struct TrustResult: Sendable, Hashable {
     /// The problem that was found, even if the chain is allowed nevertheless; `nil` if there is none.
     public let finding: NetError.Code?
     /// Facts that are worth reporting.
-    public let flags: Flags
+    public let flags: Set<Flag>
     /// Whether ``chainPins`` belong to the verified chain. If false, they belong to the chain that the server sent.
     public let isVerified: Bool
     /// The pins of the chain's public keys, leaf first, in the form that `nk pins` prints. At most sixteen are listed.
@@ -51,7 +43,7 @@ public struct TrustResult: Sendable, Hashable {
     public let message: String
 
     /// Whether the chain is allowed.
-    public var isAllowed: Bool { refusal == nil }
+    package var isAllowed: Bool { refusal == nil }
 }
 
 /// The content of a certificate, for display. It says nothing about whether the certificate is trusted.
@@ -82,18 +74,20 @@ package struct Certificate: Sendable, Hashable {
 /// Its closures run on the agent's event loop thread during the handshake, while all other transfers of the agent wait.
 /// They must not block. Two observers are never equal, so policies with different observers never share a connection.
 public final class TrustObserver: Sendable {
-    /// Called for each refused chain, and for each allowed chain whose result has ``TrustResult/flags``. It is called
-    /// at most once a minute for each host and port.
-    public let report: (@Sendable (TrustEvent) -> Void)?
-    /// Called in each handshake to decide whether the chain is accepted. If it returns false, the chain is refused. If
-    /// it returns true, a chain that the policy refused is accepted only if the policy was created with
-    /// `allowsOverride`.
-    public let decide: (@Sendable (TrustEvent) -> Bool)?
+    let report: (@Sendable (TrustEvent) -> Void)?
+    let decide: (@Sendable (TrustEvent) -> Bool)?
     /// Identifies the observer in cache keys. Closures cannot be compared, so each observer has a random value that
     /// differs in each process.
     let mark = "\(UInt64.random(in: 0 ... .max)) \(UInt64.random(in: 0 ... .max))"
 
     /// Creates an observer from one or both closures.
+    ///
+    /// - Parameters:
+    ///   - report: called for each refused chain, and for each allowed chain whose result has ``TrustResult/flags``. It
+    ///     is called at most once a minute for each host and port.
+    ///   - decide: called in each handshake to decide whether the chain is accepted. If it returns false, the chain is
+    ///     refused. If it returns true, a chain that the policy refused is accepted only if the policy was created with
+    ///     `allowsOverride`.
     public init(
         report: (@Sendable (TrustEvent) -> Void)? = nil, decide: (@Sendable (TrustEvent) -> Bool)? = nil
     ) {
@@ -102,15 +96,7 @@ public final class TrustObserver: Sendable {
     }
 }
 
-extension TrustObserver: Hashable {
-    /// Returns true if both are the same object.
-    public static func == (left: TrustObserver, right: TrustObserver) -> Bool { left === right }
-
-    /// Hashes the identity of the object.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(self))
-    }
-}
+extension TrustObserver: IdentityHashable {}
 
 /// One evaluation in a handshake.
 public struct TrustEvent: Sendable, Hashable {

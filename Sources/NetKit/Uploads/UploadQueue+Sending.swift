@@ -50,7 +50,7 @@ extension UploadQueue {
     }
 
     private enum Attempt {
-        case ended(Outcome)
+        case ended(OfflineQueue.Outcome)
         /// The upload stays in the queue and is tried again later. The value is the Retry-After time of the server, if
         /// it sent one.
         case retry(after: Duration?)

@@ -15,9 +15,6 @@
 /// concurrently, so an upload may end before an earlier one. **Secrets are not written**, as with an ``OfflineQueue``;
 /// `prepare` adds them before each attempt. Thread-safe.
 public final class UploadQueue: Sendable {
-    /// The outcome of an upload that has left the queue.
-    public typealias Outcome = OfflineQueue.Outcome
-
     /// How the queue stores a body that is a file.
     public enum Keeping: Sendable, Hashable {
         /// Stores its path. The file must not change until the upload ends.
@@ -32,7 +29,7 @@ public final class UploadQueue: Sendable {
     let maxConcurrent: Int
     let time: TimeSource
     let prepare: @Sendable (inout Request<Bytes>) async throws(NetError) -> Void
-    private let onOutcome: @Sendable (Outcome) -> Void
+    private let onOutcome: @Sendable (OfflineQueue.Outcome) -> Void
     let state: Lock<UploadState>
 
     /// Creates a queue with the uploads in a directory.
@@ -49,13 +46,13 @@ public final class UploadQueue: Sendable {
     ///     body that is produced while it is sent, gets a separate file in the directory.
     ///   - redaction: recognizes secrets.
     ///   - time: the source of time.
-    ///   - prepare: adds the omitted secrets to a request before each attempt. It can also set ``Request/progress``.
     ///   - onOutcome: called with the outcome of each upload, including those that an earlier process added.
+    ///   - prepare: adds the omitted secrets to a request before each attempt. It can also set ``Request/progress``.
     public init(
         folder: String, maxConcurrent: Int = 2, lifetime: Duration = .seconds(7 * 24 * 60 * 60),
         maxBodyBytes: Int = 64 << 10, redaction: Redaction = Redaction(), time: TimeSource = .system,
-        prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in },
-        onOutcome: @escaping @Sendable (Outcome) -> Void
+        onOutcome: @escaping @Sendable (OfflineQueue.Outcome) -> Void = { _ in },
+        prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in }
     ) throws(NetError) {
         self.folder = try QueueFolder(folder)
         self.maxConcurrent = max(1, maxConcurrent)
@@ -74,21 +71,6 @@ public final class UploadQueue: Sendable {
             }
         }
         self.state = Lock(state)
-    }
-
-    /// Creates a queue without a handler for outcomes.
-    ///
-    /// Where both initializers match, the other one is preferred, so that a trailing closure is `onOutcome` and not
-    /// `prepare`.
-    @_disfavoredOverload
-    public convenience init(
-        folder: String, maxConcurrent: Int = 2, lifetime: Duration = .seconds(7 * 24 * 60 * 60),
-        maxBodyBytes: Int = 64 << 10, redaction: Redaction = Redaction(), time: TimeSource = .system,
-        prepare: @escaping @Sendable (inout Request<Bytes>) async throws(NetError) -> Void = { _ in }
-    ) throws(NetError) {
-        try self.init(
-            folder: folder, maxConcurrent: maxConcurrent, lifetime: lifetime, maxBodyBytes: maxBodyBytes,
-            redaction: redaction, time: time, prepare: prepare, onOutcome: { _ in })
     }
 
     /// The uploads in the queue, in order.
@@ -190,7 +172,7 @@ public final class UploadQueue: Sendable {
     }
 
     /// Removes an upload that has ended from the directory, then reports its outcome.
-    func end(_ outcome: Outcome, of id: QueuedRequest.ID) {
+    func end(_ outcome: OfflineQueue.Outcome, of id: QueuedRequest.ID) {
         remove(id)
         onOutcome(outcome)
     }

@@ -126,7 +126,7 @@ extension WebSocket {
         public var reason: String
 
         /// Creates a frame.
-        public init(_ code: CloseCode, reason: String = "") {
+        package init(_ code: CloseCode, reason: String = "") {
             self.code = code
             self.reason = reason
         }
@@ -138,10 +138,6 @@ extension WebSocket.CloseCode {
     public static let normal: Self = 1000
     /// The server is shutting down, or the client leaves (1001).
     public static let goingAway: Self = 1001
-    /// The peer violated the protocol (1002).
-    public static let protocolError: Self = 1002
-    /// The peer sent a kind of message that is not accepted (1003).
-    public static let unsupportedData: Self = 1003
     /// The close frame has no code (1005). It cannot be sent.
     public static let none: Self = 1005
     /// The content of a message does not fit its kind, such as a text that is not UTF-8 (1007).
@@ -150,16 +146,6 @@ extension WebSocket.CloseCode {
     public static let policyViolation: Self = 1008
     /// A message is too large (1009).
     public static let messageTooLarge: Self = 1009
-    /// The server did not agree to an extension that the client requires (1010).
-    public static let missingExtension: Self = 1010
-    /// The server failed (1011).
-    public static let internalError: Self = 1011
-    /// The server restarts (1012).
-    public static let serviceRestart: Self = 1012
-    /// The server is overloaded (1013).
-    public static let tryAgainLater: Self = 1013
-    /// A gateway received an invalid response (1014).
-    public static let badGateway: Self = 1014
 
     /// Whether a server ends a socket in order with this code: 1000, 1001 or no code.
     var isOrderly: Bool { [.normal, .goingAway, .none].contains(self) }

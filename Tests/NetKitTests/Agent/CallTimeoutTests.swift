@@ -180,7 +180,7 @@ struct CallTimeoutTests {
         var codes: [NetError.Code] = []
         var answers = agent.answers(to: Self.short()).makeAsyncIterator()
         do throws(NetError) {
-            while let _ = try await answers.next() {}
+            while let _ = try await answers.next(isolation: nil) {}
         } catch {
             codes.append(error.code)
         }

@@ -20,7 +20,7 @@ struct EventReconnectionTests {
         }
         server.script("/", replies + [Reply(status: 204)])
         let pauses = Collected<Duration>()
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.lastEventID = lastEventID
         options.retry = .milliseconds(7)
         options.sleep = { pauses.append($0) }
@@ -39,7 +39,7 @@ struct EventReconnectionTests {
         let pieces = AsyncStream<Bytes> {
             $0.yield(Bytes([1, 2, 3])); $0.finish()
         }
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.sleep = { _ in }
         let events = Agent().serverSentEvents(
             Request<Bytes>(server.url("/"), method: .post, body: .once(pieces)), options: options)
@@ -103,7 +103,7 @@ struct EventReconnectionTests {
         let time = StubTime()
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.interceptors = [CircuitBreaker(maxFailures: 2, openTime: .seconds(30), time: time.source)]
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.retry = .seconds(10)
         options.sleep = time.source.sleep
         var data: [String] = []
@@ -135,7 +135,7 @@ struct EventReconnectionTests {
         server.script("/", [.redirect(to: "/there", status: status), Reply(status: 204)])
         server.script(
             "/there", Reply(headers: ["Content-Type: text/event-stream"], body: Array("id: 1\ndata: a\n\n".utf8)))
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.sleep = { _ in }
         var data: [String] = []
         for try await event in Agent().serverSentEvents(Request<Bytes>(server.url("/")), options: options) {
@@ -158,7 +158,7 @@ struct EventReconnectionTests {
             ])
         let server = try LoopbackServer()
         server.script("/", .redirect(to: other.url("/"), status: 307))
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.sleep = { _ in }
         var request = Request<Bytes>(server.url("/"))
         if isHooked {
@@ -187,7 +187,7 @@ struct EventReconnectionTests {
         var configuration = Agent.Configuration(baseURL: "http://stub")
         let policy = CachePolicy(maximumAge: .seconds(60))
         configuration.interceptors = [Caching(MemoryCacheStore(), rules: .application(policy))]
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.sleep = { _ in }
         var data: [String] = []
         let events = Agent(configuration, transport: stub).serverSentEvents(Request<Bytes>("/"), options: options)

@@ -50,7 +50,7 @@ struct EventStreamVectorTests {
         }
         server.script("/", replies + [Reply(status: 204)])
         let pauses = Collected<Duration>()
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.retry = .milliseconds(7000)
         options.sleep = { pauses.append($0) }
         var course = Course()

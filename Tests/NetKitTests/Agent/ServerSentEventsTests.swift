@@ -9,7 +9,7 @@ struct ServerSentEventsTests {
     /// Reads until the end. The stub responds to the second connection with 204.
     private func events(_ chunks: [[UInt8]], maxBytes: Int = 1 << 20) async throws -> [ServerSentEvent] {
         let agent = Agent(transport: OneStream(chunks))
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.maxEventBytes = maxBytes
         options.sleep = { _ in }
         var events: [ServerSentEvent] = []
@@ -125,7 +125,7 @@ struct ServerSentEventsTests {
         let last = Reply(headers: [Self.type], body: Array("id: 9\ndata: c\n\n".utf8))
         server.script("/", [first, cut, last, Reply(status: 204)])
         let pauses = Collected<Duration>()
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.sleep = { pauses.append($0) }
         var data: [String] = []
         for try await event in Agent().serverSentEvents(Request<Bytes>(server.url("/")), options: options) {
@@ -139,7 +139,7 @@ struct ServerSentEventsTests {
     @Test func unreachableServerIsRetried() async throws {
         let port = try ReservedPort(acceptsConnections: false)
         let pauses = Collected<Duration>()
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.retry = .seconds(5)
         options.sleep = { pause in
             pauses.append(pause)
@@ -164,7 +164,7 @@ struct ServerSentEventsTests {
         for (path, code) in [("/500", NetError.Code.unacceptableStatus), ("/json", .badResponse)] {
             var iterator = agent.serverSentEvents(Request<Bytes>(server.url(path))).makeAsyncIterator()
             do {
-                _ = try await iterator.next()
+                _ = try await iterator.next(isolation: nil)
                 Issue.record("no error")
             } catch {
                 #expect(error.code == code)
@@ -202,7 +202,7 @@ struct ServerSentEventsTests {
         server.script("/", Reply(headers: [Self.type]))
         let agent = Agent()
         let isWaiting = Gate()
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.sleep = { _ in
             isWaiting.open()
             try await Task.sleep(for: .seconds(600))

@@ -206,7 +206,6 @@ private struct SilentStore: CacheStore {
     }
 
     func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) { try await inner.put(entry, for: key) }
-    func remove(_ key: CacheKey) async throws(NetError) -> Bool { try await inner.remove(key) }
     func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {
         try await inner.removeAll(selection)
     }

@@ -44,7 +44,7 @@ struct VerbsTests {
     @Test func eventsOfAPathAreReceived() async throws {
         let events = StubReply(headers: ["Content-Type": "text/event-stream"], body: [.text("data: a\n\n")])
         stub.register("/v1/news", with: events, .status(204))
-        var options = ServerSentEvents.Options()
+        var options = ServerSentEvent.Options()
         options.sleep = { _ in }
         var received: [String] = []
         for try await event in agent.serverSentEvents("news", options: options) {

@@ -12,7 +12,6 @@ enum PublicFunctions {
         "Agent.cancel(every:)": "sends nothing",
         "Agent.webSocket(_:options:)": "the tests of WebSockets check it, because its response has no value",
         "Agent.reconnectingWebSocket(_:options:)": "opens a WebSocket with webSocket(_:options:)",
-        "UploadQueue.init(folder:maxConcurrent:lifetime:maxBodyBytes:)": "its closures change a stored request",
         "UploadQueue.add(_:keeping:)": "QueuedCallTests checks it, because the request is stored first",
         "Agent.resumePartialDownloads(in:options:request:)": "sends a Request that its closure creates",
     ]
@@ -78,7 +77,7 @@ enum PublicFunctions {
         let head = declaration.prefix { $0 != "{" }
         let name = head.split { " (<:".contains($0) }.drop { !["func", "init", "var"].contains($0) }
         if name.first == "var", let property = name.dropFirst().first {
-            return head.contains("WithResponse<") || head.contains("CollectingBatch<") ? String(property) : nil
+            return head.contains("some SendableOperation<") ? String(property) : nil
         }
         guard let own = name.first == "init" ? name.first : name.dropFirst().first, let first = name.first,
             first == "func" || first == "init", let start = head.firstIndex(of: "("),

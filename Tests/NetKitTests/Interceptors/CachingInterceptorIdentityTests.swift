@@ -5,7 +5,7 @@ import Testing
 /// Users whose identity is added by interceptors after the cache, or by custom fields.
 @Suite(.timeLimit(.minutes(5)))
 struct CachingInterceptorIdentityTests {
-    private typealias Apply = CredentialRefresh<String>.Apply
+    private typealias Apply = @Sendable (inout Request<Bytes>, String) -> Void
 
     private static let ways: [Apply] = [
         { $0.headers["Authorization"] = "Bearer \($1)" }, { $0.credentials = .bearer($1) },

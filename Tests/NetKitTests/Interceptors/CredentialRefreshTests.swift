@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -19,7 +20,7 @@ struct CredentialRefreshTests {
     }
 
     private func agent(
-        _ transport: any Transport, rule: AuthFailureClassifier = .unauthorized,
+        _ transport: any Transport, rule: AuthFailureClassifier = .status(401),
         refresh: @escaping @Sendable (String?) async throws -> String
     ) -> (Agent, CredentialRefresh<String>) {
         let refreshes = refreshes

@@ -156,7 +156,6 @@ private final class GatedStore: CacheStore {
     }
 
     func entry(for key: CacheKey) async throws(NetError) -> CacheEntry? { try await inner.entry(for: key) }
-    func remove(_ key: CacheKey) async throws(NetError) -> Bool { try await inner.remove(key) }
     func removeAll(_ selection: CacheSelection) async throws(NetError) -> Int {
         try await inner.removeAll(selection)
     }

@@ -26,16 +26,14 @@ struct JSONSchemaTests {
     }
 
     @Test func referencesLeadToTheGivenDocuments() throws {
-        var options = JSONSchema.Options()
-        options.uri = "https://example.com/list"
-        options.documents = ["https://example.com/name": #"{"type": "string", "format": "email"}"#]
-        let schema = try JSONSchema(#"{"items": {"$ref": "name"}}"#, options: options)
+        let text = #"{"items": {"$ref": "name"}}"#
+        let uri = "https://example.com/list"
+        let documents = ["https://example.com/name": #"{"type": "string", "format": "email"}"#]
+        let schema = try JSONSchema(text, uri: uri, documents: documents)
         #expect(try schema.check(#"["a", 1]"#)?.keyword == "https://example.com/name#/type")
-        options.assertsFormats = true
-        let strict = try JSONSchema(#"{"items": {"$ref": "name"}}"#, options: options)
+        let strict = try JSONSchema(text, uri: uri, documents: documents, assertsFormats: true)
         #expect(try strict.check(#"["a@example.com", "b"]"#)?.pointer == "/1")
-        options.documents = [:]
-        #expect(throws: NetError.self) { _ = try JSONSchema(#"{"items": {"$ref": "name"}}"#, options: options) }
+        #expect(throws: NetError.self) { _ = try JSONSchema(text, uri: uri) }
     }
 
     @Test func bodyIsCheckedWhileItArrives() async throws {

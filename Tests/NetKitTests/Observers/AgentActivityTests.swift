@@ -9,9 +9,9 @@ struct AgentActivityTests {
     private func agent() -> Agent { Agent(.init(baseURL: "http://stub"), transport: stub) }
 
     /// Returns the events, in words, until the call ends or the last expected one arrives.
-    private func story(_ events: AgentEvents, until last: String = "stopped") async
-        -> [String]
-    {
+    private func story(
+        _ events: some AsyncSequence<AgentEvent, Never>, until last: String = "stopped"
+    ) async -> [String] {
         var words: [String] = []
         for await event in events {
             words.append(event.word)
@@ -149,17 +149,17 @@ struct AgentActivityTests {
             _ = try await agent.send(Request<String>("/"))
         }
         var reader = events.makeAsyncIterator()
-        #expect(await reader.next()?.word == "missed 67")
-        #expect(await reader.next()?.word == "metrics 1")
-        #expect(await reader.next()?.word == "stopping 200")
-        #expect(await reader.next()?.word == "stopped")
+        #expect(await reader.next(isolation: nil)?.word == "missed 67")
+        #expect(await reader.next(isolation: nil)?.word == "metrics 1")
+        #expect(await reader.next(isolation: nil)?.word == "stopping 200")
+        #expect(await reader.next(isolation: nil)?.word == "stopped")
         _ = try await agent.send(Request<String>("/"))
-        #expect(await reader.next()?.word == "missed 4")
+        #expect(await reader.next(isolation: nil)?.word == "missed 4")
     }
 
     @Test func theEventsEndWithTheAgent() async throws {
         stub.register("/", with: .text("x"))
-        func use() async throws -> AgentEvents {
+        func use() async throws -> some AsyncSequence<AgentEvent, Never> {
             let agent = agent()
             let events = agent.activity()
             _ = try await agent.send(Request<String>("/"))
@@ -249,8 +249,8 @@ struct AgentActivityTests {
         var events = agent.activity().makeAsyncIterator()
         agent.suspend()
         agent.resume()
-        #expect(await events.next()?.word == "agent suspended")
-        #expect(await events.next()?.word == "agent resumed")
+        #expect(await events.next(isolation: nil)?.word == "agent suspended")
+        #expect(await events.next(isolation: nil)?.word == "agent resumed")
     }
 
     @Test func thousandConcurrentCallsAreReportedCompletelyAndInOrder() async throws {
@@ -290,7 +290,7 @@ struct AgentActivityTests {
         let fresh = agent.activity(keeping: 1)
         var reader = fresh.makeAsyncIterator()
         agent.suspend()
-        #expect(await reader.next()?.word == "agent suspended")
+        #expect(await reader.next(isolation: nil)?.word == "agent suspended")
         #expect(receivedEvents.values.count == 7)
     }
 }

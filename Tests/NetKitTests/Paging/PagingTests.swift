@@ -35,8 +35,8 @@ struct PagingTests {
 
     private let numbers = Request<[Int]>("list", parameters: ["sort": "up"])
 
-    private func collect<Source>(_ pages: Pages<Source>) async throws -> [Page<Source.Value>] {
-        var all: [Page<Source.Value>] = []
+    private func collect<Value>(_ pages: some AsyncSequence<Page<Value>, NetError>) async throws -> [Page<Value>] {
+        var all: [Page<Value>] = []
         for try await page in pages {
             all.append(page)
         }
@@ -44,17 +44,17 @@ struct PagingTests {
     }
 
     /// Keeps an iterator, and loads a page for each call.
-    private actor LoadedList {
-        private var iterator: Pages<Request<[Int]>>.AsyncIterator
+    private actor LoadedList<Pages: AsyncSequence<Page<[Int]>, NetError> & Sendable> {
+        private var iterator: Pages.AsyncIterator
 
-        init(_ pages: Pages<Request<[Int]>>) {
+        init(_ pages: Pages) {
             iterator = pages.makeAsyncIterator()
         }
 
         func loadMore() async throws -> [Int]? {
             var iterator = iterator
             defer { self.iterator = iterator }
-            return try await iterator.next()?.value
+            return try await iterator.next(isolation: self)?.value
         }
     }
 

@@ -51,8 +51,8 @@ struct OfflineQueueTests {
     ) throws -> OfflineQueue {
         try OfflineQueue(
             folder: folder.path, reachability: reachability, lifetime: lifetime, maxCount: maxCount,
-            maxBodyBytes: maxBodyBytes, time: time.source, isWanted: isWanted, prepare: prepare
-        ) { [outcomes] in outcomes.note($0) }
+            maxBodyBytes: maxBodyBytes, time: time.source, onOutcome: { [outcomes] in outcomes.note($0) },
+            isWanted: isWanted, prepare: prepare)
     }
 
     private func agent(_ queue: OfflineQueue) -> Agent {

@@ -113,7 +113,7 @@ struct BodyOffsetTests {
         let folder = try TemporaryFolder()
         let files = try TemporaryFolder()
         try files.write(pattern(100), to: "file")
-        let (outcomes, outcome) = AsyncStream.makeStream(of: UploadQueue.Outcome.self)
+        let (outcomes, outcome) = AsyncStream.makeStream(of: OfflineQueue.Outcome.self)
         let queue = try UploadQueue(folder: folder.path) { outcome.yield($0) }
         let body = try Body.file(files.file("file")).suffix(from: 40)
         try await queue.add(Request<Bytes>(server.url("/"), method: .put, body: body))

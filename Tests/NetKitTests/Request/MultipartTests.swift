@@ -194,13 +194,13 @@ struct MultipartTests {
         let server = try LoopbackServer()
         server.script("/", .echo)
         var form = MultipartBody(boundary: Self.boundary)
-        form.throttle = .init(packetBytes: 1000, delay: .milliseconds(1))
+        form.throttle = (packetBytes: 1000, delay: .milliseconds(1))
         form.append(Bytes(pattern(20_000)), name: "a")
         let request = Request<Bytes>(server.url("/"), method: .post, body: try .multipart(form))
         let response = try await Agent().send(request)
         #expect(
             Array(response.bytes) == Array((frame("a", String(decoding: pattern(20_000), as: UTF8.self)) + end).utf8))
-        #expect(MultipartBody.Throttle.suggestedFor3G == .init(packetBytes: 16384, delay: .milliseconds(200)))
+        #expect(MultipartBody.throttleFor3G == (packetBytes: 16384, delay: .milliseconds(200)))
     }
 
     @Test func progressReportsTheCurrentPart() async throws {

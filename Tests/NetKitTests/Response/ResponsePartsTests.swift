@@ -13,7 +13,7 @@ struct ResponsePartsTests {
         stub.register("*", with: StubReply(status: status, headers: ["Content-Type": type], body: steps))
     }
 
-    private func collect(_ parts: ResponseParts) async throws -> [ResponsePart] {
+    private func collect(_ parts: some AsyncSequence<ResponsePart, NetError>) async throws -> [ResponsePart] {
         var received: [ResponsePart] = []
         for try await part in parts {
             received.append(part)

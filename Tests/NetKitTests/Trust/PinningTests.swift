@@ -182,7 +182,7 @@ struct PinningTests {
         let events = reported.withLock { $0 }
         #expect(events.count == 1)
         #expect(events.first?.trustResult.finding == .pinMismatch)
-        #expect(events.first?.trustResult.flags == .reportOnly)
+        #expect(events.first?.trustResult.flags == [.reportOnly])
     }
 
     @Test func chainIsEvaluatedOffline() async throws {

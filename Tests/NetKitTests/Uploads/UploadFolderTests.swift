@@ -56,8 +56,8 @@ struct UploadFolderTests {
         #expect(told.values.count == 1 && told.values.first?.hasPrefix("answered") == true)
         let otherFolder = try TemporaryFolder()
         let other = try UploadQueue(
-            folder: otherFolder.path, time: time.source, prepare: { prepared.append($0.url) },
-            onOutcome: { outcome in told.append("\(outcome)") })
+            folder: otherFolder.path, time: time.source, onOutcome: { outcome in told.append("\(outcome)") },
+            prepare: { prepared.append($0.url) })
         try await other.add(Request<Void>("http://a.example/2", method: .put, body: .text("x")))
         await Agent(transport: stub).upload(other, untilEmpty: true)
         #expect(told.values.count == 2 && prepared.values == ["http://a.example/2"])

@@ -29,7 +29,7 @@ struct UploadPersistenceTests {
     }
 
     private func queue(maxConcurrent: Int = 1) throws -> UploadQueue {
-        let record: @Sendable (UploadQueue.Outcome) -> Void = { [outcomes] outcome in
+        let record: @Sendable (OfflineQueue.Outcome) -> Void = { [outcomes] outcome in
             switch outcome {
             case .answered(let upload, let response): outcomes.append("\(upload.id) answered \(response.status)")
             case .failed(let upload, let error): outcomes.append("\(upload.id) failed \(error.code)")

@@ -31,14 +31,14 @@ struct UploadQueueTests {
     ) throws -> UploadQueue {
         try UploadQueue(
             folder: folder.path, maxConcurrent: maxConcurrent, lifetime: lifetime, maxBodyBytes: maxBodyBytes,
-            time: time.source, prepare: prepare
-        ) { [outcomes] outcome in
-            switch outcome {
-            case .answered(let upload, let response): outcomes.append("\(upload.id) answered \(response.status)")
-            case .failed(let upload, let error): outcomes.append("\(upload.id) failed \(error.code)")
-            case .expired(let upload): outcomes.append("\(upload.id) expired")
-            }
-        }
+            time: time.source,
+            onOutcome: { [outcomes] outcome in
+                switch outcome {
+                case .answered(let upload, let response): outcomes.append("\(upload.id) answered \(response.status)")
+                case .failed(let upload, let error): outcomes.append("\(upload.id) failed \(error.code)")
+                case .expired(let upload): outcomes.append("\(upload.id) expired")
+                }
+            }, prepare: prepare)
     }
 
     private func upload(_ number: Int, _ content: String = "content") throws -> Request<Void> {

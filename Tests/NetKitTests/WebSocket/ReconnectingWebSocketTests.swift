@@ -7,8 +7,8 @@ import Testing
 struct ReconnectingWebSocketTests {
     private let delays = Collected<Duration>()
 
-    private func options(maxFailures: Int? = 20) -> ReconnectingWebSocket.Options {
-        var options = ReconnectingWebSocket.Options()
+    private func options(maxFailures: Int? = 20) -> WebSocket.ReconnectionOptions {
+        var options = WebSocket.ReconnectionOptions()
         options.maxFailures = maxFailures
         options.random = { 1 }
         options.time.sleep = { [delays] in delays.append($0) }
@@ -19,7 +19,7 @@ struct ReconnectingWebSocketTests {
         let server = try MockServer()
         try server.register(
             "/feed", with: .webSocket([.receive, .text("one"), .drop]), .status(503),
-            .webSocket([.receive, .text("two"), .close(.serviceRestart)]),
+            .webSocket([.receive, .text("two"), .close(1012)]),
             .webSocket([.receive, .text("three"), .close(.normal)]))
         let last = Collected<String>()
         var options = options()
