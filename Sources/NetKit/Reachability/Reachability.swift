@@ -246,6 +246,11 @@ extension Reachability: AsyncSequence {
         }
 
         /// Returns the next state, or `nil` if the task is cancelled.
+        public mutating func next() async -> PathState? {
+            await iterator.next(isolation: #isolation)
+        }
+
+        /// Returns the next state, or `nil` if the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> PathState? {
             await iterator.next(isolation: actor)
         }
