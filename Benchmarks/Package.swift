@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "NetKit", path: "..", traits: ["Images"])],
+    dependencies: [.package(name: "NetKit", path: "..", traits: ["Images", "Redis"])],
     targets: [
         .target(name: "CMeasure", path: "transport/measure", cSettings: [.define("_GNU_SOURCE")]),
         .target(name: "Workload", dependencies: ["CMeasure"], path: "transport/workload"),
@@ -35,6 +35,12 @@ let package = Package(
                 .product(name: "NetKitImages", package: "NetKit"),
             ],
             path: "images/netkit"),
+        .executableTarget(
+            name: "bench-shared",
+            dependencies: [
+                .product(name: "NetKit", package: "NetKit"), .product(name: "NetKitRedis", package: "NetKit"),
+            ],
+            path: "redis/netkit"),
         .executableTarget(name: "bench-json", path: "json/foundation"),
         .executableTarget(
             name: "bench-requests",

@@ -145,10 +145,10 @@ take_turns() { # ROW..
 stop() {
     status=$?
     trap - EXIT INT TERM HUP
-    if [ -n "$server" ]; then
-        kill "$server" 2>/dev/null || :
-        wait "$server" 2>/dev/null || :
-    fi
+    for each in $server; do
+        kill "$each" 2>/dev/null || :
+        wait "$each" 2>/dev/null || :
+    done
     rm -rf "$work"
     exit "$status"
 }
