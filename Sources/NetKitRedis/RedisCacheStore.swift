@@ -16,10 +16,10 @@ public import NetKit
 /// evicted.
 ///
 /// `entry(for:)` never throws: if the server does not answer within the time limit of the client, the entry counts as
-/// missing. Changes that fail throw. ``Caching`` then reports `notStored` to the observers, and the request succeeds.
+/// missing. Changes that fail throw. `Caching` then reports `notStored` to the observers, and the request succeeds.
 /// Removals with many entries run in steps of 256. docs/shared.md lists all failures.
 ///
-/// Pass a `hashKey` to ``Caching``, so that all processes distinguish users by the same hashes. Thread-safe.
+/// Pass a `hashKey` to `Caching`, so that all processes distinguish users by the same hashes. Thread-safe.
 public final class RedisCacheStore: CacheStore {
     /// The counts of a store since it was created, in this process.
     public struct Statistics: Sendable, Equatable {
@@ -113,7 +113,7 @@ public final class RedisCacheStore: CacheStore {
         return entry
     }
 
-    /// Stores an entry; see ``CacheStore/put(_:for:)``.
+    /// Stores an entry; see `CacheStore.put(_:for:)`.
     public func put(_ entry: CacheEntry, for key: CacheKey) async throws(NetError) {
         let size = entry.body.count + entry.metadata.count
         guard size <= maximumEntryBytes else {

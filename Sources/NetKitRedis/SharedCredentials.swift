@@ -33,7 +33,7 @@ public final class SharedCredentials<Token: Codable & Equatable & Sendable>: Sen
     ///   - lockTime: the longest time for which one process refreshes for all, 1 ms to 1 hour. After it, the others
     ///     refresh by themselves.
     ///   - maximumAge: the time after which the server forgets the credentials, 1 second to 366 days.
-    /// - Throws: ``NetError/Code/usage`` if the client has no `sealKey`.
+    /// - Throws: `NetError.Code.usage` if the client has no `sealKey`.
     public init(
         _ redis: RedisClient, name: String, lockTime: Duration = .seconds(30),
         maximumAge: Duration = .seconds(7 * 86_400)

@@ -7,7 +7,7 @@ public import NetKit
 ///     let caching = Caching(try RedisCacheStore(redis).twoTier(), rules: .http(HTTPCachePolicy()), hashKey: key)
 ///     configuration.interceptors = [SharedFlight(redis, caching), caching]
 ///
-/// Place it before the cache. Only calls of ``Agent/send(_:)`` whose rules look into the cache first take part. The cache
+/// Place it before the cache. Only calls of `Agent.send(_:)` whose rules look into the cache first take part. The cache
 /// decides which calls share a response: users are never mixed. If the rules allow a stale response, it is used
 /// without waiting, and each process renews it by itself.
 ///

@@ -9,7 +9,7 @@ public import NetKit
 /// waits exactly once. If a waiting request is cancelled and no later one has reserved a moment, its reservation is
 /// returned.
 ///
-/// If the server does not answer within the time limit of the client, the request takes a token of a ``RateLimit`` with
+/// If the server does not answer within the time limit of the client, the request takes a token of a `RateLimit` with
 /// the same numbers, which applies to this process alone. If the server loses its data, the limit starts again.
 /// Thread-safe.
 public final class SharedRateLimit: Interceptor {
@@ -65,7 +65,7 @@ public final class SharedRateLimit: Interceptor {
     ///     `count`.
     ///   - scope: the requests that share a limit.
     ///   - maxWait: the longest wait. A request that would wait longer fails immediately with
-    ///     ``NetError/Code/slotTimeout``. If `nil`, requests wait as long as necessary.
+    ///     `NetError.Code.slotTimeout`. If `nil`, requests wait as long as necessary.
     ///   - redis: the client, whose prefix selects the limits.
     ///   - time: the clock and the sleep function of the waits.
     public init(

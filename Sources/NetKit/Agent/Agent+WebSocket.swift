@@ -7,7 +7,7 @@ extension Agent {
     /// the trust policy with its pins, proxies and redirects. Its URL has the scheme ws, wss, http or https. The limits
     /// of the request apply until the handshake is complete.
     ///
-    /// The socket is one call for ``Agent/activity`` and for observers, and one request task from its opening to its
+    /// The socket is one call for ``Agent/activity(keeping:)`` and for observers, and one request task from its opening to its
     /// end. Cancelling the task ends the connection. A pause has no effect. A task listener receives a `Response<Void>`
     /// with the head of the handshake when the socket has ended in order, or its error.
     /// - Throws: ``NetError/Code/upgradeRefused`` if the server responds with another status than 101. The error

@@ -63,7 +63,18 @@ public final class Agent: Sendable {
 
     /// Creates an agent with a base URL and the settings that most agents need. ``Configuration`` has all settings.
     ///
-    /// - Parameter timeout: the total time of a call; if `nil`, it has the default of ``Limits/total``.
+    /// - Parameters:
+    ///   - baseURL: the URL to which paths of requests are relative; see ``Configuration/baseURL``.
+    ///   - headers: the header fields of each request.
+    ///   - credentials: the credentials for the origin of the base URL.
+    ///   - timeout: the total time of a call; if `nil`, it has the default of ``Limits/total``.
+    ///   - redirects: what happens to redirects.
+    ///   - trust: which servers are trusted, and the client certificate.
+    ///   - proxy: the proxy; if `nil`, connections are direct.
+    ///   - cookies: where cookies are kept.
+    ///   - json: how JSON is encoded and decoded.
+    ///   - interceptors: the interceptors, outermost first.
+    ///   - observers: what observes each call.
     public convenience init(
         baseURL: some URLConvertible, headers: Headers = [:], credentials: Credentials? = nil,
         timeout: Duration? = nil, redirects: RedirectPolicy = .follow, trust: TrustPolicy = TrustPolicy(),

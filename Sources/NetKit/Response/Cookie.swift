@@ -1,6 +1,6 @@
 /// A cookie of an agent's jar (RFC 6265).
 /// The jar stores the name and the value as bytes and sends them unchanged. ``name`` and ``value`` are texts for
-/// display, with U+FFFD for bytes that are not UTF-8. The exact bytes are in ``nameBytes`` and ``valueBytes``.
+/// display, with U+FFFD for bytes that are not UTF-8. The exact bytes of the value are in ``valueBytes``.
 public struct Cookie: Sendable, Hashable {
     private var nameText: ByteText
     private var valueText: ByteText

@@ -11,7 +11,7 @@ extension WebSocket {
             self = .text(text)
         }
 
-        /// The content as bytes: those of ``binary(_:)``, or the UTF-8 of ``text(_:)``.
+        /// The content as bytes: those of a binary message, or the UTF-8 of a text.
         public var bytes: Bytes {
             switch self {
             case .text(let text): Bytes(Array(text.utf8))

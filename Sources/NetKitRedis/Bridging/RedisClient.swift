@@ -41,9 +41,9 @@ public import NetKit
     ///     the request continues without the server.
     ///   - sealKey: the key that encrypts entries, credentials and messages (AES-256-GCM), 32 bytes. The server then
     ///     sees neither bodies nor the names of keys, tags and hosts. If `nil`, data is not encrypted.
-    /// - Throws: ``NetError/Code/badURL`` or ``NetError/Code/badScheme``, ``NetError/Code/usage`` for a prefix or a key
-    ///   that is not valid, ``NetError/Code/plaintextRefused`` for a policy with a URL that is not `rediss://`, and
-    ///   ``NetError/Code/badPin``, ``NetError/Code/tlsRoots`` or ``NetError/Code/tlsIdentity`` for a policy that cannot
+    /// - Throws: `NetError.Code.badURL` or `NetError.Code.badScheme`, `NetError.Code.usage` for a prefix or a key
+    ///   that is not valid, `NetError.Code.plaintextRefused` for a policy with a URL that is not `rediss://`, and
+    ///   `NetError.Code.badPin`, `NetError.Code.tlsRoots` or `NetError.Code.tlsIdentity` for a policy that cannot
     ///   be used.
     public init(
         _ url: String, prefix: String = "netkit", user: String = "", password: String = "", trust: TrustPolicy? = nil,
@@ -101,7 +101,7 @@ public import NetKit
 
     // MARK: Commands
 
-    /// Sends a command and returns its reply. An error reply of the server is thrown as ``NetError/Code/badResponse``.
+    /// Sends a command and returns its reply. An error reply of the server is thrown as `NetError.Code.badResponse`.
     func send(_ words: [Bytes], within limit: Duration? = nil) async throws(NetError) -> RedisReply {
         unsafe try await run(words, within: limit) { client, command, error in
             unsafe nc_redis_send(client, &command, &error)
