@@ -1,35 +1,11 @@
 // The C++ client: the cache and retries, their reports, and misuse.
-#include <netcore.hpp>
+#include "steps.hpp"
 
 #include <cmath>
-#include <cstdlib>
-#include <iostream>
-#include <string>
 #include <thread>
 #include <vector>
 
 namespace {
-
-int failures = 0;
-
-void step(const char *name, bool is_right) {
-    failures += is_right ? 0 : 1;
-    std::cout << (is_right ? "ok " : "failed ") << name << std::endl;
-}
-
-std::string url_of(const char *path) {
-    const char *plain = std::getenv("NETCORE_PLAIN");
-    return std::string(plain == nullptr ? "" : plain) + path;
-}
-
-template <class Call> nc_status status_of(Call call) {
-    try {
-        call();
-    } catch (const netcore::error &error) {
-        return error.status();
-    }
-    return NC_OK;
-}
 
 nc_retry_policy quick(uint32_t most) {
     nc_retry_policy policy = netcore::retries(most);

@@ -1,37 +1,13 @@
 // Misuse of the C++ header: each step ends, throws if it must, and leaks nothing.
-#include <netcore.hpp>
+#include "steps.hpp"
 
 #include <atomic>
-#include <cstdlib>
 #include <future>
-#include <iostream>
 #include <memory>
-#include <string>
 #include <thread>
 #include <vector>
 
 namespace {
-
-int failures = 0;
-
-void step(const char *name, bool is_right) {
-    failures += is_right ? 0 : 1;
-    std::cout << (is_right ? "ok " : "failed ") << name << std::endl;
-}
-
-std::string url_of(const char *path) {
-    const char *plain = std::getenv("NETCORE_PLAIN");
-    return std::string(plain == nullptr ? "" : plain) + path;
-}
-
-template <class Call> nc_status status_of(Call call) {
-    try {
-        call();
-    } catch (const netcore::error &error) {
-        return error.status();
-    }
-    return NC_OK;
-}
 
 nc_request request_for(const std::string &url) {
     nc_request request{};

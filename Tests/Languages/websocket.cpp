@@ -1,32 +1,13 @@
 // The C++ layer of WebSockets: messages, pings, and every way in which a socket ends.
-#include <netcore.hpp>
+#include "steps.hpp"
 
 #include <atomic>
-#include <cstdlib>
-#include <iostream>
 #include <thread>
 
 namespace {
 
-int failures = 0;
-
-void step(const char *name, bool is_right) {
-    failures += is_right ? 0 : 1;
-    std::cout << (is_right ? "ok " : "failed ") << name << std::endl;
-}
-
-std::string url_of(const char *path) {
-    const char *base = std::getenv("NETCORE_SOCKET");
-    return std::string(base == nullptr ? "" : base) + path;
-}
-
-template <class Call> nc_status status_of(Call call) {
-    try {
-        call();
-    } catch (const netcore::error &error) {
-        return error.status();
-    }
-    return NC_OK;
+std::string socket_url(const char *path) {
+    return url_of(path, "NETCORE_SOCKET");
 }
 
 bool is(const std::optional<netcore::message> &message, nc_socket_kind kind, std::string_view bytes) {
@@ -43,7 +24,7 @@ bool messages() {
     options.protocols = protocols;
     options.protocol_count = 2;
     options.offers_compression = true;
-    const std::string url = url_of("/chat/v2");
+    const std::string url = socket_url("/chat/v2");
     nc_request request{};
     request.url = netcore::view(url);
     netcore::websocket socket(engine, request, options);
@@ -52,7 +33,7 @@ bool messages() {
     socket.send("");
     const bool arrives = is(socket.receive(), NC_SOCKET_TEXT, "Malm\xc3\xb6") &&
                          is(socket.receive(), NC_SOCKET_BINARY, "\0\xff"sv) && is(socket.receive(), NC_SOCKET_TEXT, "");
-    netcore::websocket news(engine, url_of("/news"));
+    netcore::websocket news(engine, socket_url("/news"));
     const bool ends = is(news.receive(), NC_SOCKET_TEXT, "one") && is(news.receive(), NC_SOCKET_BINARY, "\0\1"sv) &&
                       !news.receive() && !news.receive();
     return arrives && ends && socket.protocol() == "v2" && socket.response().status() == 101 && news.protocol().empty();
@@ -60,7 +41,7 @@ bool messages() {
 
 bool operations() {
     netcore::engine engine;
-    netcore::websocket socket(engine, url_of("/chat"));
+    netcore::websocket socket(engine, socket_url("/chat"));
     const bool pings = socket.ping().count() >= 0 && socket.ping(std::string(125, 'x')).count() >= 0;
     const bool waits = status_of([&] { socket.receive(std::chrono::milliseconds(0)); }) == NC_ERR_WAIT_TIMED_OUT;
     socket.send("after");
@@ -80,7 +61,7 @@ bool operations() {
 bool is_full() {
     netcore::engine engine;
     try {
-        netcore::websocket(engine, url_of("/full")).receive();
+        netcore::websocket(engine, socket_url("/full")).receive();
     } catch (const netcore::websocket_closed &closed) {
         return closed.frame().code == 4001 && closed.frame().reason == "full" &&
                std::string(closed.what()).find("4001: full") != std::string::npos;
@@ -91,7 +72,7 @@ bool is_full() {
 bool is_refused() {
     netcore::engine engine;
     try {
-        netcore::websocket(engine, url_of("/cities"));
+        netcore::websocket(engine, socket_url("/cities"));
     } catch (const netcore::handshake_error &refused) {
         return refused.status() == NC_ERR_UPGRADE_REFUSED && refused.response().status() == 200 &&
                refused.body().find("Oslo") != std::string::npos;
@@ -102,14 +83,14 @@ bool is_refused() {
 /// Each way to end has its error, with the close code or the response.
 bool ends() {
     netcore::engine engine;
-    netcore::websocket cut(engine, url_of("/cut"));
-    netcore::websocket left(engine, url_of("/chat"));
+    netcore::websocket cut(engine, socket_url("/cut"));
+    netcore::websocket left(engine, socket_url("/chat"));
     left.cancel();
     return is_full() && is_refused() && is(cut.receive(), NC_SOCKET_TEXT, "one") &&
            status_of([&] { cut.receive(); }) == NC_ERR_CUT_SHORT &&
            status_of([&] { left.receive(); }) == NC_ERR_CANCELLED &&
-           status_of([&] { netcore::websocket(engine, url_of("/malformed")).receive(); }) == NC_ERR_BAD_FRAME &&
-           status_of([&] { netcore::websocket(engine, url_of("/chat/v2")); }) == NC_ERR_BAD_UPGRADE &&
+           status_of([&] { netcore::websocket(engine, socket_url("/malformed")).receive(); }) == NC_ERR_BAD_FRAME &&
+           status_of([&] { netcore::websocket(engine, socket_url("/chat/v2")); }) == NC_ERR_BAD_UPGRADE &&
            status_of([&] { netcore::websocket(engine, "ws://127.0.0.1:1/"); }) == NC_ERR_REFUSED &&
            status_of([&] { netcore::websocket(engine, "no url"); }) == NC_ERR_BAD_URL;
 }
@@ -117,7 +98,7 @@ bool ends() {
 /// Sending waits for the queue, and reading is paused until the messages are received.
 bool large_messages() {
     netcore::engine engine;
-    netcore::websocket socket(engine, url_of("/chat"));
+    netcore::websocket socket(engine, socket_url("/chat"));
     const std::string block(1 << 20, 'x');
     std::atomic<int> sent{0};
     std::thread sender([&] {
@@ -141,9 +122,9 @@ bool destroyed() {
     for (int i = 0; i < 20; i++) {
         std::optional<netcore::websocket> later;
         netcore::engine engine;
-        netcore::websocket first(engine, url_of("/chat"));
+        netcore::websocket first(engine, socket_url("/chat"));
         first.send("x");
-        later.emplace(engine, url_of("/quiet"));
+        later.emplace(engine, socket_url("/quiet"));
     }
     return true;
 }
