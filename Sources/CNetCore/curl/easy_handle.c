@@ -208,7 +208,7 @@ static void set_url(option_row *row, nc_easy_handle *handle, const nc_transfer *
     }
 }
 
-/// Sets method and body. HTTPGET resets UPLOAD and NOBODY.
+/// Sets method and body. CURLOPT_HTTPGET resets CURLOPT_UPLOAD and CURLOPT_NOBODY.
 static void set_method(option_row *row, nc_easy_handle *handle, const nc_transfer *transfer) {
     const nc_request_copy *request = &transfer->request;
     bool is_plain_get = transfer->is_get || (request->method == NULL && !request->has_body);
