@@ -136,13 +136,15 @@ extension ResponseStream {
     ///
     /// - Parameter maxBytes: the largest length of a line. A longer line throws ``NetError/Code/tooLarge``.
     public func lines(upTo maxBytes: Int) -> some AsyncSequence<String, NetError> & Sendable {
-        ResponseLines(stream: self, maxBytes: maxBytes)
+        ParsedBody(stream: self, parser: LineSplitter(maxBytes: maxBytes))
     }
 
     /// The body's server-sent events (WHATWG HTML, 9.2) until it ends. A line or an event that is larger than 1 MiB
     /// throws ``NetError/Code/tooLarge``. To connect again when the connection is lost, use
     /// ``Agent/serverSentEvents(_:options:)``.
-    public var events: some AsyncSequence<ServerSentEvent, NetError> & Sendable { StreamedEvents(stream: self) }
+    public var events: some AsyncSequence<ServerSentEvent, NetError> & Sendable {
+        ParsedBody(stream: self, parser: EventStreamParser(maxBytes: 1 << 20))
+    }
 }
 
 /// The source of a streamed body.

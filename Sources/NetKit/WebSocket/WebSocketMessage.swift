@@ -68,11 +68,6 @@ struct SocketMessages<Value: Sendable>: AsyncSequence, Sendable {
             guard let message = try await messages.socket.receive() else { return nil }
             return try messages.value(message)
         }
-
-        /// Returns the next value, or `nil` after the end of the socket.
-        mutating func next() async throws(NetError) -> Value? {
-            try await next(isolation: nil)
-        }
     }
 
     /// Returns an iterator.

@@ -1,92 +1,66 @@
-/// The lines of a streamed body; see ``ResponseStream/lines``.
-struct ResponseLines: AsyncSequence, Sendable {
-    let stream: ResponseStream
-    let maxBytes: Int
+/// Finds elements, such as lines, in chunks of any size.
+protocol ChunkParser: Sendable {
+    associatedtype Element
 
-    /// Returns an iterator over the lines. A stream can have one iterator only, over its lines or its bytes.
-    func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(chunks: stream.makeAsyncIterator(), splitter: LineSplitter(maxBytes: maxBytes))
+    /// Returns the next element that ends in `chunk` at or after `offset`, and moves `offset` to the byte after it.
+    /// Returns `nil` at the end of the chunk, and keeps the start of an incomplete element.
+    mutating func next(in chunk: Span<UInt8>, from offset: inout Int) throws(NetError) -> Element?
+
+    /// Returns the last element if it needs no end of its own.
+    mutating func takeLast() -> Element?
+}
+
+extension LineSplitter: ChunkParser {
+    mutating func next(in chunk: Span<UInt8>, from offset: inout Int) throws(NetError) -> String? {
+        try nextLine(in: chunk, from: &offset) { line in String(replacingInvalid: line) }
     }
 
-    /// Returns the lines one by one.
-    struct AsyncIterator: AsyncIteratorProtocol {
-        // Set to `nil` at the end and after an error. Releasing the iterator ends the transfer.
-        private var chunks: ResponseStream.AsyncIterator?
-        private var splitter: LineSplitter
-        private var chunk: Bytes = []
-        private var offset = 0
-
-        fileprivate init(chunks: ResponseStream.AsyncIterator, splitter: LineSplitter) {
-            self.chunks = chunks
-            self.splitter = splitter
-        }
-
-        /// Returns the next line, or `nil` at the end.
-        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> String? {
-            do throws(NetError) {
-                while chunks != nil {
-                    if let line = try nextLineInChunk() {
-                        return line
-                    }
-                    guard let more = try await chunks?.next(isolation: actor) else {
-                        chunks = nil
-                        return splitter.takePending().map { String(replacingInvalid: $0.span) }
-                    }
-                    chunk = more
-                    offset = 0
-                }
-                return nil
-            } catch {
-                chunks = nil
-                throw error
-            }
-        }
-
-        /// Returns the next line, or `nil` at the end.
-        mutating func next() async throws(NetError) -> String? {
-            try await next(isolation: nil)
-        }
-
-        private mutating func nextLineInChunk() throws(NetError) -> String? {
-            guard offset < chunk.count else { return nil }
-            return try chunk.withSpan { span throws(NetError) in
-                try splitter.nextLine(in: span, from: &offset) { line in String(replacingInvalid: line) }
-            }
-        }
+    mutating func takeLast() -> String? {
+        takePending().map { String(replacingInvalid: $0.span) }
     }
 }
 
-/// The server-sent events of a streamed body; see ``ResponseStream/events``.
-struct StreamedEvents: AsyncSequence, Sendable {
-    let stream: ResponseStream
-
-    /// Returns an iterator over the events. A stream can have one iterator only.
-    func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(chunks: stream.makeAsyncIterator())
+extension EventStreamParser: ChunkParser {
+    mutating func next(in chunk: Span<UInt8>, from offset: inout Int) throws(NetError) -> ServerSentEvent? {
+        try nextEvent(in: chunk, from: &offset)
     }
 
-    /// Returns the events one by one.
+    func takeLast() -> ServerSentEvent? { nil }
+}
+
+/// The elements of a streamed body; see ``ResponseStream/lines`` and ``ResponseStream/events``.
+struct ParsedBody<Parser: ChunkParser>: AsyncSequence, Sendable {
+    let stream: ResponseStream
+    let parser: Parser
+
+    /// Returns an iterator. A stream can have one iterator only, over its elements or its bytes.
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(chunks: stream.makeAsyncIterator(), parser: parser)
+    }
+
+    /// Returns the elements one by one.
     struct AsyncIterator: AsyncIteratorProtocol {
         // Set to `nil` at the end and after an error. Releasing the iterator ends the transfer.
         private var chunks: ResponseStream.AsyncIterator?
-        private var parser = EventStreamParser(maxBytes: 1 << 20)
+        private var parser: Parser
         private var chunk: Bytes = []
         private var offset = 0
 
-        fileprivate init(chunks: ResponseStream.AsyncIterator) {
+        fileprivate init(chunks: ResponseStream.AsyncIterator, parser: Parser) {
             self.chunks = chunks
+            self.parser = parser
         }
 
-        /// Returns the next event, or `nil` at the end.
-        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> ServerSentEvent? {
+        /// Returns the next element, or `nil` at the end.
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Parser.Element? {
             do throws(NetError) {
                 while chunks != nil {
-                    if let event = try nextEventInChunk() {
-                        return event
+                    if let element = try nextInChunk() {
+                        return element
                     }
                     guard let more = try await chunks?.next(isolation: actor) else {
                         chunks = nil
-                        return nil
+                        return parser.takeLast()
                     }
                     chunk = more
                     offset = 0
@@ -98,14 +72,9 @@ struct StreamedEvents: AsyncSequence, Sendable {
             }
         }
 
-        /// Returns the next event, or `nil` at the end.
-        mutating func next() async throws(NetError) -> ServerSentEvent? {
-            try await next(isolation: nil)
-        }
-
-        private mutating func nextEventInChunk() throws(NetError) -> ServerSentEvent? {
+        private mutating func nextInChunk() throws(NetError) -> Parser.Element? {
             guard offset < chunk.count else { return nil }
-            return try chunk.withSpan { span throws(NetError) in try parser.nextEvent(in: span, from: &offset) }
+            return try chunk.withSpan { span throws(NetError) in try parser.next(in: span, from: &offset) }
         }
     }
 }
