@@ -119,7 +119,7 @@ extension JSONCoding {
         do {
             return try encoder.spelled(values, at: [])
         } catch {
-            throw NetError(encoding: error, as: "JSON")
+            throw NetError(encodingJSON: error)
         }
     }
 }

@@ -114,8 +114,6 @@ extension NetError {
 enum MediaTypes {
     /// The types of JSON.
     static let json = ["application/json", "text/json", "text/javascript", "*+json"]
-    /// The type of property lists.
-    static let propertyList = ["application/x-plist"]
     /// The types of multipart bodies.
     static let multipart = ["multipart/*"]
 

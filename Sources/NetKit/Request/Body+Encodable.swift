@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension Body {
     /// Returns a JSON body with an encoded value. Equal values give the same bytes in every process, so the same
     /// request has the same cache key.
@@ -19,7 +13,7 @@ extension Body {
         do {
             try node.encode(value, at: [], by: .json)
         } catch {
-            throw NetError(encoding: error, as: "JSON")
+            throw NetError(encodingJSON: error)
         }
         return try Body(jsonValue: node.parameters, style: style)
     }
@@ -61,110 +55,13 @@ extension Body {
         let values = try coding.spelled(source.values)
         bytes = try values.jsonText(style: source.style ?? coding.style)
     }
-
-    /// Returns a property list body with an encoded value and the type `application/x-plist`. The members of each
-    /// dictionary are sorted by name, so equal values give the same bytes in every process.
-    /// - Throws: ``NetError/Code/unencodable`` with the path of a value that a property list cannot express.
-    public static func propertyList(
-        _ value: some Encodable, format: PropertyListFormat = .xml
-    ) throws(NetError) -> Body {
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = format == .xml ? .xml : .binary
-        do {
-            let list = PropertyListOrder.sorted(Array(try encoder.encode(value)))
-            return Body(Bytes(list), contentType: "application/x-plist")
-        } catch {
-            throw NetError(encoding: error, as: "a property list")
-        }
-    }
-
-    /// Returns a property list body with parameters (an object or an array) and the type `application/x-plist`.
-    /// - Throws: ``NetError/Code/unencodable`` with the path of a value that a property list cannot express: null, a
-    ///   set, a repeated name, a number of more than 64 bits.
-    public static func propertyList(
-        _ parameters: Parameters, format: PropertyListFormat = .xml
-    ) throws(NetError) -> Body {
-        switch parameters {
-        case .object, .array: try propertyList(PropertyListValue(parameters), format: format)
-        default: throw NetError(.unencodable, "the root of a property list must be an object or an array")
-        }
-    }
-}
-
-/// Parameters in a form that `PropertyListEncoder` encodes. Null and repeated names are errors here: the encoder alone
-/// would write a placeholder for null and keep only one of the repeated names.
-private struct PropertyListValue: Encodable {
-    struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) {
-            self.stringValue = stringValue
-        }
-
-        init?(intValue: Int) {
-            nil
-        }
-    }
-
-    let value: Parameters
-
-    init(_ value: Parameters) {
-        self.value = value
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        func unrepresentable(_ reason: String) -> EncodingError {
-            .invalidValue(value, .init(codingPath: encoder.codingPath, debugDescription: reason))
-        }
-        switch value {
-        case .null: throw unrepresentable("null, which a property list cannot represent")
-        case .set: throw unrepresentable("a set, which a property list cannot represent")
-        case .object(let fields):
-            var container = encoder.container(keyedBy: Key.self)
-            var names = Set<String>()
-            for field in fields {
-                guard names.insert(field.name).inserted else {
-                    throw unrepresentable("the name '\(field.name)' occurs twice")
-                }
-                try container.encode(PropertyListValue(field.value), forKey: Key(stringValue: field.name))
-            }
-        case .array(let values):
-            var container = encoder.unkeyedContainer()
-            for value in values {
-                try container.encode(PropertyListValue(value))
-            }
-        case .date(let date): try Self.encode(date, to: encoder)
-        case .unencodable(let reason): throw unrepresentable(reason)
-        case .boolean(let value): try Self.encode(value, to: encoder)
-        case .integer(let value): try Self.encode(value, to: encoder)
-        case .double(let value): try Self.encode(value, to: encoder)
-        case .string(let value): try Self.encode(value, to: encoder)
-        case .bytes(let bytes): try Self.encode(Data(bytes), to: encoder)
-        case .number(let digits):
-            if let value = Int64(digits) {
-                try Self.encode(value, to: encoder)
-            } else if let value = UInt64(digits) {
-                try Self.encode(value, to: encoder)
-            } else if let value = Double(digits), value.isFinite, digits.contains(where: { ".eE".contains($0) }) {
-                try Self.encode(value, to: encoder)
-            } else {
-                throw unrepresentable("the number \(digits), which a property list cannot represent")
-            }
-        }
-    }
-
-    private static func encode(_ value: some Encodable, to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(value)
-    }
 }
 
 extension NetError {
-    /// Converts an error that an encoder threw. The message contains the path of the value, such as "a.b[2]".
-    init(encoding error: any Error, as form: String) {
-        guard case .invalidValue(let value, let context) = Self.innermost(error) else {
-            self.init(.unencodable, "the value cannot be encoded as \(form): \(error)", underlying: error)
+    /// Converts an error of an encoder of JSON. The message contains the path of the value, such as "a.b[2]".
+    init(encodingJSON error: any Error) {
+        guard case EncodingError.invalidValue(let value, let context) = error else {
+            self.init(.unencodable, "the value cannot be encoded as JSON: \(error)", underlying: error)
             return
         }
         let path = context.codingPath.reduce(into: "") { path, key in
@@ -175,13 +72,6 @@ extension NetError {
             }
         }
         let reason = context.debugDescription.isEmpty ? "\(value)" : context.debugDescription
-        self.init(.unencodable, "'\(path)' cannot be encoded as \(form): \(reason)", underlying: error)
-    }
-
-    /// Returns the innermost error. `PropertyListEncoder` wraps each error in an error of the root value, whose path is
-    /// empty.
-    private static func innermost(_ error: any Error) -> EncodingError? {
-        guard let error = error as? EncodingError, case .invalidValue(_, let context) = error else { return nil }
-        return context.underlyingError.flatMap { innermost($0) } ?? error
+        self.init(.unencodable, "'\(path)' cannot be encoded as JSON: \(reason)", underlying: error)
     }
 }

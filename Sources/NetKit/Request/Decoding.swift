@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+import FoundationEssentials
 #else
-package import Foundation
+import Foundation
 #endif
 
 /// Converts a response's body to a value.
@@ -91,29 +91,3 @@ extension Decoding where Value: Decodable {
 private let dataDecoding = Decoding<Data> { Data($0.bytes) }
 private let arrayDecoding = Decoding<[UInt8]> { [UInt8]($0.bytes) }
 private let ignoredBody = Decoding<Void>(instant: { $0.replacingValue(by: ()) }, { _ in })
-
-extension Decoding where Value: Decodable {
-    /// Decodes an XML or binary property list of type `application/x-plist`.
-    /// If `Value` is an Optional, an empty body gives `nil`. Decoding throws ``NetError/Code/undecodable`` for:
-    /// - any other empty body
-    /// - a body that is not a property list
-    /// - a list with more than 128 levels or more than 1,000,000 values
-    /// - a list whose strings and data, after references are expanded, exceed both 256 MiB and the size of the body
-    /// Without these limits, such a list could crash Foundation's decoder or exhaust memory. Old-style ("OpenStep")
-    /// lists are not supported, because nearly any text would be accepted as one.
-    public static var propertyList: Decoding { propertyList { PropertyListDecoder() } }
-
-    /// Decodes a property list like ``propertyList``, but with the decoder that `makeDecoder` creates for each
-    /// response.
-    package static func propertyList(_ makeDecoder: @escaping @Sendable () -> PropertyListDecoder) -> Decoding {
-        Decoding(types: MediaTypes.propertyList) { response in
-            if let type = Value.self as? any OptionalValue.Type, response.bytes.isEmpty,
-                let absent = type.absent as? Value
-            {
-                return absent
-            }
-            try PropertyListMeasure.check(response.bytes)
-            return try makeDecoder().decode(Value.self, from: response.bytes.borrowedData)
-        }
-    }
-}

@@ -193,7 +193,12 @@ extension Request {
 
 /// Converts parameters to a body. Implement it for formats that NetKit cannot write.
 ///
-///     request.serializer = PropertyListSerializer()
+///     struct Lines: RequestSerializer {
+///         func body(of parameters: Parameters, method: Method) throws -> Body {
+///             .text(try lines(parameters), contentType: "text/x-lines")
+///         }
+///     }
+///     request.serializer = Lines()
 ///
 /// The serializer is used where ``Request/parameterPlacement`` selects a form or a JSON body. It is not used for
 /// parameters that go into the URL or become parts of a ``Body/multipart(_:)``.
@@ -203,22 +208,6 @@ public protocol RequestSerializer: Sendable {
     /// An error thrown here ends the call before anything is sent. A ``NetError`` is thrown unchanged; any other error
     /// becomes ``NetError/Code/unencodable``.
     func body(of parameters: Parameters, method: Method) throws -> Body
-}
-
-/// Writes parameters as a property list, like AFNetworking's `AFPropertyListRequestSerializer`.
-public struct PropertyListSerializer: RequestSerializer {
-    package var format: PropertyListFormat
-
-    /// Creates a serializer with this format.
-    public init(format: PropertyListFormat = .xml) {
-        self.format = format
-    }
-
-    /// Returns the property list.
-    /// - Throws: ``NetError/Code/unencodable`` with the path of a value that a property list cannot express.
-    public func body(of parameters: Parameters, method: Method) throws -> Body {
-        try .propertyList(parameters, format: format)
-    }
 }
 
 extension Request {
@@ -238,12 +227,4 @@ extension RequestSerializer {
             throw NetError(wrapping: error, .unencodable, "the serializer could not encode the parameters")
         }
     }
-}
-
-/// The format of a property list.
-public enum PropertyListFormat: Sendable, Hashable {
-    /// XML 1.0, as AFNetworking writes it.
-    case xml
-    /// The binary format.
-    case binary
 }

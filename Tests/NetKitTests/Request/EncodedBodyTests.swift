@@ -54,29 +54,6 @@ struct EncodedBodyTests {
         #expect(error.code == .unencodable && error.message.contains("'p[0].inner.q'"))
     }
 
-    @Test(arguments: [PropertyListFormat.xml, .binary])
-    func propertyListsRoundTrip(format: PropertyListFormat) throws {
-        let point = Point(x: 1.5, names: ["é", "<&>"], inner: ["k": -2])
-        let fromValue = try Body.propertyList(point, format: format)
-        let fromParameters = try Body.propertyList(
-            ["x": 1.5, "names": ["é", "<&>"], "inner": ["k": -2.0]], format: format)
-        for body in [fromValue, fromParameters] {
-            #expect(body.contentType == "application/x-plist")
-            #expect(body.bytes.starts(with: (format == .xml ? "<?xml" : "bplist00").utf8))
-            #expect(try PropertyListDecoder().decode(Point.self, from: body.bytes.data) == point)
-        }
-    }
-
-    @Test(
-        arguments: [
-            (["a": [1, .null]], "'a[1]'"), (["a": .set([1])], "'a'"), (["a": .number("1e999")], "'a'"),
-            (.object([.init(name: "k", value: 1), .init(name: "k", value: 2)]), "'k' occurs twice"), ("text", "root"),
-        ] as [(Parameters, String)])
-    func unencodablePropertyListErrorContainsThePath(parameters: Parameters, message: String) throws {
-        let error = try #require(throws: NetError.self) { _ = try Body.propertyList(parameters) }
-        #expect(error.code == .unencodable && error.message.contains(message))
-    }
-
     @Test func textIsEncodedInACharset() throws {
         let body = try Body.text("é€", charset: "windows-1252")
         #expect(body.bytes == [0xE9, 0x80] && body.contentType == "text/plain; charset=windows-1252")

@@ -56,32 +56,5 @@ struct RequestSerializerTests {
         request.serializer = Lines()
         let error = try #require(await #expect(throws: NetError.self) { _ = try await sent(request) })
         #expect(error.code == .unencodable && error.underlying is Lines.Refusal)
-        request.serializer = PropertyListSerializer()
-        request.parameters = ["a": .null]
-        let other = try #require(await #expect(throws: NetError.self) { _ = try await sent(request) })
-        #expect(other.code == .unencodable && other.message.contains("'a'"))
-    }
-
-    @Test(arguments: [PropertyListFormat.xml, .binary])
-    func parametersBecomeAPropertyList(format: PropertyListFormat) async throws {
-        var request = Request<Bytes>("/", method: .put, parameters: ["a": [1, "é"]])
-        request.serializer = PropertyListSerializer(format: format)
-        let made = try await sent(request)
-        #expect(made.headers["Content-Type"] == "application/x-plist")
-        struct Sent: Decodable, Equatable {
-            struct Values: Decodable, Equatable {
-                var first: Int
-                var second: String
-
-                init(from decoder: any Decoder) throws {
-                    var values = try decoder.unkeyedContainer()
-                    first = try values.decode(Int.self)
-                    second = try values.decode(String.self)
-                }
-            }
-            var a: Values
-        }
-        let read = try Response(status: 200, bytes: made.body).decode(by: Decoding<Sent>.propertyList)
-        #expect(read.a.first == 1 && read.a.second == "é")
     }
 }

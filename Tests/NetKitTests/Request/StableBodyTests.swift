@@ -79,39 +79,6 @@ struct StableBodyTests {
         #expect(error.code == .unencodable)
     }
 
-    private struct Settings: Codable, Equatable {
-        var b = "x <&>\nline"
-        var a = [1, 2, 300]
-        var c = ["z": Data([1, 2, 3]), "y": Data()]
-        var when = Date(timeIntervalSinceReferenceDate: 5)
-        var yes = true
-        var half = 0.5
-        var inner = Inner()
-        var many = Dictionary(uniqueKeysWithValues: (0..<300).map { ("k\($0)é", $0) })
-
-        struct Inner: Codable, Equatable {
-            var é = "ü"
-            var empty: [String: Int] = [:]
-            var list: [[String: String]] = [["q": "1", "p": "2"], [:]]
-        }
-    }
-
-    @Test(arguments: [PropertyListFormat.xml, .binary])
-    func propertyListIsSortedByNameAndReadsBack(format: PropertyListFormat) throws {
-        let body = try Body.propertyList(Settings(), format: format)
-        #expect(try PropertyListDecoder().decode(Settings.self, from: body.bytes.data) == Settings())
-        let names = ["a", "b", "c", "half", "inner", "many", "when", "yes"]
-        let bytes = Array(body.bytes)
-        let written = names.map { name in
-            format == .xml ? Array("<key>\(name)</key>".utf8) : [0x50 + UInt8(name.utf8.count)] + Array(name.utf8)
-        }
-        let offsets = written.map { name in bytes.indices.first { bytes[$0...].starts(with: name) } ?? -1 }
-        #expect(offsets == offsets.sorted() && !offsets.contains(-1))
-        #expect(
-            try Body.propertyList(["b": 1, "a": 2], format: format).bytes
-                == Body.propertyList(["a": 2, "b": 1], format: format).bytes)
-    }
-
     @Test func cachedPostIsFoundByItsBodyValue() async throws {
         let fixture = CacheFixture(.app(60))
         fixture.stub.register("/", with: .text("1"), .text("2"))

@@ -1,3 +1,5 @@
+import NetKit
+
 /// Checks the depth and size of a property list before it is decoded. Foundation's decoder recurses without a limit,
 /// and a binary list can contain itself. Pure.
 enum PropertyListMeasure {
@@ -6,7 +8,7 @@ enum PropertyListMeasure {
     /// The limit of the bytes of all strings and data. If the encoded list itself is longer, its length is the limit.
     static let maxBytes = 256 << 20
 
-    /// Throws ``NetError/Code/undecodable`` if the list exceeds a limit, or is neither XML nor binary.
+    /// Throws `NetError.Code.undecodable` if the list exceeds a limit, or is neither XML nor binary.
     static func check(_ bytes: Bytes, maxValues: Int = maxValues) throws(NetError) {
         if bytes.starts(with: "bplist".utf8) {
             var list = try BinaryPropertyList(Array(bytes), maxValues: maxValues)
@@ -35,7 +37,7 @@ enum PropertyListMeasure {
 
     private static func isXML(_ bytes: Bytes) -> Bool {
         let text = bytes.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
-        return text.first { !MarkupScan.isWhiteSpace($0) } == UInt8(ascii: "<")
+        return text.first { ![0x09, 0x0A, 0x0C, 0x0D, 0x20].contains($0) } == UInt8(ascii: "<")
     }
 }
 

@@ -1,8 +1,9 @@
 import FoundationEssentials
+import NetKit
 import NetKitTesting
 import Testing
 
-@testable import NetKit
+@testable import NetKitCompat
 
 struct PropertyListTests {
     private struct City: Codable, Sendable, Equatable {
