@@ -171,7 +171,7 @@ struct Demo {
     }
 
     private func notFound(_ agent: Agent) async throws -> [String] {
-        try await failure(agent, Request("villages"), with: .unacceptableStatus)
+        try await failure(agent, Request("villages"), with: .status)
     }
 
     /// Connects to the port of a server that has just ended, so that no server uses it.

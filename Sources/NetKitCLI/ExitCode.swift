@@ -43,8 +43,8 @@ enum ExitCode {
         .noMemory: 27, .file: read, .descriptors: resources, .thread: resources,
         // The response.
         .badResponse: 8, .badCoding: 61, .headTooLarge: 56, .bodyTooLarge: tooLarge, .badRedirect: 3,
-        .badImage: badImage, .badJSON: badJSON, .shapeMismatch: shapeMismatch, .unacceptableType: badType,
-        .unacceptableStatus: badStatus, .digestMismatch: badDigest, .badRange: 33,
+        .badImage: badImage, .badJSON: badJSON, .shapeMismatch: shapeMismatch, .contentType: badType,
+        .status: badStatus, .digestMismatch: badDigest, .badRange: 33,
         .upgradeRefused: badHandshake, .badUpgrade: badHandshake, .badFrame: badFrame, .badText: badFrame,
         .badDeflate: badFrame, .frameFlood: badFrame, .messageTooLarge: tooLarge, .closedByServer: abnormalClose,
         .peerTimeout: 28,

@@ -101,7 +101,7 @@ struct RunCommand {
         guard let error = errors.first(where: { $0.code != .cancelled }) ?? errors.first ?? error else {
             return ExitCode.success
         }
-        return error.code == .unacceptableStatus ? ExitCode.badStatus : ExitCode.of(error)
+        return error.code == .status ? ExitCode.badStatus : ExitCode.of(error)
     }
 
     // MARK: Work

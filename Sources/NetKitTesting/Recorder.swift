@@ -60,7 +60,7 @@ public final class Recorder: Interceptor {
         } catch {
             // A cancellation is not recorded, because it is not caused by the server.
             if error.code != .cancelled {
-                exchange.failure = .init(code: error.code.rawValue, message: error.code.description)
+                exchange.failure = .init(code: error.code.rawValue, message: "\(error.code)")
                 store(exchange, as: number)
             }
             throw error

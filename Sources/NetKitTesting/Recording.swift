@@ -104,7 +104,7 @@ public struct Recording: Sendable, Codable, Equatable {
 
     /// Reads a recording from a file.
     ///
-    /// Throws ``NetKit/NetError/Code/file`` if the file cannot be read, and ``NetKit/NetError/Code/undecodable`` if it
+    /// Throws ``NetKit/NetError/Code/file`` if the file cannot be read, and ``NetKit/NetError/Code/decoding`` if it
     /// is not a recording.
     public init(contentsOf path: String) throws(NetError) {
         let data: Data
@@ -116,14 +116,14 @@ public struct Recording: Sendable, Codable, Equatable {
         do {
             self = try JSONDecoder().decode(Self.self, from: data)
         } catch {
-            throw NetError(.undecodable, "'\(path)' is not a recording: \(error)", underlying: error)
+            throw NetError(.decoding, "'\(path)' is not a recording: \(error)", underlying: error)
         }
         if version != 1 {
-            throw NetError(.undecodable, "'\(path)' is a recording of version \(version), not 1")
+            throw NetError(.decoding, "'\(path)' is a recording of version \(version), not 1")
         }
         for (index, exchange) in exchanges.enumerated() {
             if let fault = exchange.fault {
-                throw NetError(.undecodable, "'\(path)': exchanges[\(index)], \(exchange.name), \(fault)")
+                throw NetError(.decoding, "'\(path)': exchanges[\(index)], \(exchange.name), \(fault)")
             }
         }
     }

@@ -102,7 +102,7 @@ extension ReplayTransport.RecordedExchanges {
             throw NetError(.usage, "exchanges[\(index)] of the recording, \(exchange.name), \(fault)")
         }
         if let failure = exchange.failure {
-            throw NetError(NetError.Code(rawValue: failure.code), failure.message)
+            throw NetError(NetError.Code(rawValue: failure.code) ?? .internal, failure.message)
         }
         if let url = exchange.response?.url, received.request.redirects ?? .follow != .return {
             state.withLock { $0.redirectTargets[received.exchange] = index }

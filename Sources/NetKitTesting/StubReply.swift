@@ -70,7 +70,7 @@ extension StubReply {
 
     /// Returns a reply with a value as JSON.
     ///
-    /// Throws `NetError.Code.unencodable` for a value that JSON cannot represent.
+    /// Throws `NetError.Code.encoding` for a value that JSON cannot represent.
     public static func encoding(_ value: some Encodable, status: Int = 200) throws(NetError) -> StubReply {
         .bytes(try Body.json(value).bytes, contentType: "application/json", status: status)
     }

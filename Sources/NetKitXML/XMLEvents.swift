@@ -105,9 +105,9 @@ extension Agent {
     /// Sends a request and parses its XML body while it arrives.
     ///
     /// These errors are thrown before the body is read. They contain the response head.
-    /// - `NetError.Code.unacceptableStatus` if the request does not accept the status. If the type is not accepted
+    /// - `NetError.Code.status` if the request does not accept the status. If the type is not accepted
     ///   either, the error about the type is the underlying error.
-    /// - `NetError.Code.unacceptableType` if only the content type is not accepted
+    /// - `NetError.Code.contentType` if only the content type is not accepted
     public func xmlEvents(
         _ request: Request<[XMLEvent]>, rules: XMLRules = XMLRules()
     ) async throws(NetError) -> XMLEvents {

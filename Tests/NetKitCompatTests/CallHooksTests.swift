@@ -68,8 +68,8 @@ struct CallHooksTests {
 
     // In CTNetworking every failure except timeout and cancellation is "no network" (C8).
     @Test(arguments: [
-        (StubReply.failure(.reset), NetError.Code.reset), (.status(404), .unacceptableStatus),
-        (.text("x"), .unacceptableType), (.json("[1"), .undecodable),
+        (StubReply.failure(.reset), NetError.Code.reset), (.status(404), .status),
+        (.text("x"), .contentType), (.json("[1"), .decoding),
     ])
     func failureHooksReceiveTheError(reply: StubReply, code: NetError.Code) async throws {
         stub.register("*", with: reply)

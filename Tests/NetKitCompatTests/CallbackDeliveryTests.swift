@@ -178,7 +178,7 @@ struct CallbackDeliveryTests {
                 _ outcome: Result<Value, NetError>, of task: NetKit.RequestTask
             ) -> Result<Value, NetError> {
                 log.append("deliver")
-                return .failure(NetError(.undecodable, "replaced"))
+                return .failure(NetError(.decoding, "replaced"))
             }
             func didStop(_ task: NetKit.RequestTask) { log.append("did stop") }
             func cleared(_ task: NetKit.RequestTask) { log.append("cleared") }
@@ -190,7 +190,7 @@ struct CallbackDeliveryTests {
         #expect(weak.needsDecodedValue)
         let request = Request<Bytes>(server.url("/"))
         let result = await Agent().start(request, options: .init(accessories: [weak])).result
-        #expect(failureCode(of: result) == .undecodable)
+        #expect(failureCode(of: result) == .decoding)
         #expect(
             log.values
                 == ["will start", "progress", "prepare", "will stop", "deliver", "did stop", "cleared"])

@@ -46,7 +46,7 @@ struct PropertyListBodyTests {
         var request = Request<Bytes>("/", method: .post, parameters: ["a": .null])
         request.serializer = PropertyListSerializer()
         let error = try #require(await #expect(throws: NetError.self) { _ = try await sent(request) })
-        #expect(error.code == .unencodable && error.message.contains("'a'"))
+        #expect(error.code == .encoding && error.message.contains("'a'"))
     }
 
     @Test(arguments: [PropertyListFormat.xml, .binary])
@@ -69,7 +69,7 @@ struct PropertyListBodyTests {
         ] as [(Parameters, String)])
     func unencodablePropertyListErrorContainsThePath(parameters: Parameters, message: String) throws {
         let error = try #require(throws: NetError.self) { _ = try Body.propertyList(parameters) }
-        #expect(error.code == .unencodable && error.message.contains(message))
+        #expect(error.code == .encoding && error.message.contains(message))
     }
 
     private struct Settings: Codable, Equatable {

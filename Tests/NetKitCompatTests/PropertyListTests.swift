@@ -52,17 +52,17 @@ struct PropertyListTests {
         #expect(try await agent(bytes).send(request).value == city)
         let error = try #require(
             await #expect(throws: NetError.self) { _ = try await agent(bytes, "text/html").send(request) })
-        #expect(error.code == .unacceptableType)
+        #expect(error.code == .contentType)
     }
 
     @Test func emptyBodyIsNotAPropertyList() async throws {
         #expect(try await agent([]).send(Request("/", decoding: Decoding<City?>.propertyList)).value == nil)
-        #expect(try await failure([]).code == .undecodable)
+        #expect(try await failure([]).code == .decoding)
     }
 
     @Test(arguments: ["hello", "{ a = (1); }", "(((((((((", "bplist", "bplist00", "<plist><array>", "<a>"])
     func malformedPropertyListIsAnError(text: String) async throws {
-        #expect(try await failure(Array(text.utf8)).code == .undecodable)
+        #expect(try await failure(Array(text.utf8)).code == .decoding)
     }
 
     private func nested(_ depth: Int, _ open: String = "<array>") -> [UInt8] {
@@ -76,10 +76,10 @@ struct PropertyListTests {
         _ = try await agent(nested(120)).send(request)
         for open in ["<array>", "<array ><!--</array>-->", "<array><?x </array>?>", "<!--><array>"] {
             let error = try await failure(nested(1_000, open))
-            #expect(error.code == .undecodable && error.message.contains("deep"))
+            #expect(error.code == .decoding && error.message.contains("deep"))
         }
         for open in ["<array a=\"/></array>\">", "<array><![CDATA[</array>]]>", "<!DOCTYPE array [</array>]><array>"] {
-            #expect(try await failure(nested(300, open)).code == .undecodable)
+            #expect(try await failure(nested(300, open)).code == .decoding)
         }
         // Many siblings are not deep.
         let row = Array(
@@ -156,7 +156,7 @@ struct PropertyListTests {
         try PropertyListMeasure.check(Bytes(list(1 << 14, count: 1 << 14)))
         for hostile in [list(1 << 14, count: 1 + 1 << 14), list(1 << 16, count: 900_000)] {
             let error = try await failure(hostile)
-            #expect(error.code == .undecodable && error.message.contains("268435456 bytes"))
+            #expect(error.code == .decoding && error.message.contains("268435456 bytes"))
         }
         _ = try await agent(list(1 << 10, count: 100)).send(Request("/", decoding: Decoding<Anything>.propertyList))
     }

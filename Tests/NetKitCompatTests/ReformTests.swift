@@ -141,7 +141,7 @@ struct ReformTests {
             #expect(error?.response?.bytes.text == "bad")
         }
         let agent = wrapped(ValidateResponse(where: { _ in false }))
-        #expect(await ending(of: Request<String>("x"), from: agent) == .failed(.unacceptableStatus))
+        #expect(await ending(of: Request<String>("x"), from: agent) == .failed(.status))
     }
 
     @Test func responseIsValidatedAfterItsReform() async throws {

@@ -215,9 +215,9 @@ struct RequestTaskTests {
         request.hooks.preprocessSuccess = { $0.map { $0.value + "y" } }
         request.hooks.filterSuccess = { $0.map { $0.value + "z" } }
         #expect(try await agent().start(request).value.value == "xyz")
-        request.hooks.preprocessSuccess = { _ async throws(NetError) in throw NetError(.undecodable, "no") }
+        request.hooks.preprocessSuccess = { _ async throws(NetError) in throw NetError(.decoding, "no") }
         request.hooks.filterFailure = { NetError(.internal, "was \($0.code)") }
-        #expect(netError(of: await agent().start(request).result)?.message == "was undecodable")
+        #expect(netError(of: await agent().start(request).result)?.message == "was decoding")
         request.url = "/fails"
         request.hooks.preprocessFailure = { NetError(.shapeMismatch, "\($0.code)") }
         #expect(netError(of: await agent().start(request).result)?.message == "was shapeMismatch")

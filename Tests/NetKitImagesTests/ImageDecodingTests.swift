@@ -34,7 +34,7 @@ struct ImageDecodingTests {
     func unacceptedTypeIsAnErrorEvenForAnEmptyBody(type: String) async throws {
         for bytes in [try plain().png(), []] {
             let error = try await failure { try await agent(bytes, type).send(Request<Image>("/")) }
-            #expect(error.code == .unacceptableType)
+            #expect(error.code == .contentType)
         }
     }
 

@@ -126,7 +126,7 @@ struct ImageDownloaderTests {
         stub.register("*", with: .bytes(Bytes(Array("no image".utf8)), contentType: "image/png"), .status(404))
         let downloader = ImageDownloader(agent: stub.agent)
         #expect(try await failure { try await downloader.image(url(1)) }.code == .badImage)
-        #expect(try await failure { try await downloader.image(url(1)) }.code == .unacceptableStatus)
+        #expect(try await failure { try await downloader.image(url(1)) }.code == .status)
         #expect(downloader.activeCount == 0)
     }
 

@@ -125,7 +125,7 @@ struct ImageSlotTests {
         let code = await withCheckedContinuation { continuation in
             slot.load(request("404"), failure: { continuation.resume(returning: $0.code) })
         }
-        #expect(code == .unacceptableStatus && shown.images.isEmpty && slot.active == nil)
+        #expect(code == .status && shown.images.isEmpty && slot.active == nil)
     }
 
     @Test func cancelledRequestShowsNothing() async throws {

@@ -64,7 +64,7 @@ struct XMLDecodingTests {
     func unacceptedTypeIsAnErrorEvenForAnEmptyBody(type: String) async throws {
         for text in [Self.feed, ""] {
             let error = try await failure { try await agent(reply(text, type)).send(Request<XMLDocument>("/")) }
-            #expect(error.code == .unacceptableType)
+            #expect(error.code == .contentType)
             #expect(error.response?.bytes.count == text.utf8.count)
         }
     }
@@ -73,7 +73,7 @@ struct XMLDecodingTests {
         let error = try await failure {
             try await agent(reply("<e/>", "text/html", status: 500)).send(Request<XMLDocument>("/"))
         }
-        #expect(error.code == .unacceptableStatus)
+        #expect(error.code == .status)
         #expect(error.response?.bytes == Bytes(Array("<e/>".utf8)))
     }
 

@@ -20,7 +20,7 @@ extension Agent {
     /// are replaced. The received bytes are first written to the partial file NAME.part, which is beside the
     /// destination or in ``DownloadOptions/partialFolder``.
     ///
-    /// A status other than 200 to 299 throws ``NetError/Code/unacceptableStatus`` with the response and its body. If a
+    /// A status other than 200 to 299 throws ``NetError/Code/status`` with the response and its body. If a
     /// partial file exists, only the statuses 200 and 206 are accepted; the partial file stays after another status.
     /// If the task is cancelled, the call throws ``NetError/Code/cancelled`` as soon as the last checkpoint is written.
     /// ``NetError/resumeToken`` of an error continues the download later.

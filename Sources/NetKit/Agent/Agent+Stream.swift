@@ -86,7 +86,7 @@ extension Request {
             try checkHead(stream.headOnly, types: nil)
             return stream
         } catch {
-            guard error.code == .unacceptableStatus else { throw error.attaching(headOf: stream) }
+            guard error.code == .status else { throw error.attaching(headOf: stream) }
             // The body often explains a status. If it cannot be read, the error is the same.
             let whole: Response<Bytes>
             do throws(NetError) {

@@ -268,7 +268,7 @@ extension NetError {
     /// - Parameter underlying: the error of the response's content type, if that is not accepted either.
     init(unacceptable received: Response<Bytes>, underlying: NetError? = nil) {
         self.init(
-            .unacceptableStatus, "status \(received.status) from \(received.urlWithoutQuery)",
+            .status, "status \(received.status) from \(received.urlWithoutQuery)",
             nativeCode: received.status,
             response: received, underlying: underlying)
     }

@@ -139,9 +139,9 @@ extension Agent {
     ///   - limits: the limits of the parts.
     ///   - decide: called for the head of each part. If `nil`, all parts are allowed.
     /// - Throws: an error with the response head, and for a status with the body:
-    ///   - ``NetError/Code/unacceptableStatus`` for a status that the request does not accept. If the request sets no
+    ///   - ``NetError/Code/status`` for a status that the request does not accept. If the request sets no
     ///     accepted statuses, for a status other than 200 to 299.
-    ///   - ``NetError/Code/unacceptableType`` for a type that is not multipart
+    ///   - ``NetError/Code/contentType`` for a type that is not multipart
     ///   - ``NetError/Code/badResponse`` for a multipart type without a boundary
     public func parts(
         _ call: some RequestConvertible, limits: PartLimits = PartLimits(),

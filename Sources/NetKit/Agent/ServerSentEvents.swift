@@ -148,7 +148,7 @@ extension Agent {
     /// 204.
     ///
     /// The sequence throws:
-    /// - ``NetError/Code/unacceptableStatus``, with response and body, if the status is neither 200 nor 204
+    /// - ``NetError/Code/status``, with response and body, if the status is neither 200 nor 204
     /// - ``NetError/Code/badResponse``, with the response head, if the type is not text/event-stream
     /// - an error for which a retry would not help, unchanged
     ///

@@ -133,7 +133,7 @@ extension Body {
     ///
     /// The ``JSONCoding`` of the request determines the form of dates, and the layout if `style` is `nil`.
     /// - Throws: ``NetError/Code/badParameter`` with the path ("a.b[2]") of a value that JSON cannot express: bytes, a
-    ///   number that is not finite, or text that is not Unicode. ``NetError/Code/unencodable`` for a value that could not
+    ///   number that is not finite, or text that is not Unicode. ``NetError/Code/encoding`` for a value that could not
     ///   be encoded.
     public static func json(_ parameters: Parameters, style: JSONStyle? = nil) throws(NetError) -> Body {
         try Body(json: parameters, style: style)

@@ -69,7 +69,7 @@ extension NetError.Code {
         case .NC_ERR_SHAPE_MISMATCH: self = .shapeMismatch
         case .NC_ERR_DIGEST_MISMATCH: self = .digestMismatch
         case .NC_ERR_BAD_RANGE: self = .badRange
-        case .NC_ERR_BAD_STATUS: self = .unacceptableStatus
+        case .NC_ERR_BAD_STATUS: self = .status
         case .NC_ERR_UPGRADE_REFUSED: self = .upgradeRefused
         case .NC_ERR_BAD_UPGRADE: self = .badUpgrade
         case .NC_ERR_BAD_FRAME: self = .badFrame

@@ -2,17 +2,6 @@
 ///
 /// A thread-safe value. Its description is one line for a terminal and contains no secret.
 public struct NetError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure. The C core defines the numbers below 200, NetKit those from 200 on.
-    public struct Code: RawRepresentable, Hashable, Sendable {
-        /// The number: usage 1–19, resources 20–39, format 40–79, trust 80–99, network 100–149, control 150–199.
-        public let rawValue: Int32
-
-        /// Creates a code from its number.
-        public init(rawValue: Int32) {
-            self.rawValue = rawValue
-        }
-    }
-
     private final class Storage: Sendable {
         let code: Code
         let message: String
@@ -119,12 +108,12 @@ public struct NetError: Error, Sendable, CustomStringConvertible {
 
     /// The faults of a body that is not the expected JSON, in the order of the text.
     ///
-    /// Set with ``Code/badJSON`` and ``Code/shapeMismatch``, and with ``Code/undecodable`` if faults caused it.
+    /// Set with ``Code/badJSON`` and ``Code/shapeMismatch``, and with ``Code/decoding`` if faults caused it.
     public var jsonFaults: [JSONFault] { storage.jsonFaults }
 
     /// The error that caused this one. It comes from a decoder, the source of a body, a hook or a challenge hook.
     ///
-    /// With ``Code/unacceptableStatus``, it is the error of the content type, if that is not accepted either. For a
+    /// With ``Code/status``, it is the error of the content type, if that is not accepted either. For a
     /// batch, a chain or a graph, it is the ``failedMember``.
     public var underlying: (any Error)? { storage.underlying }
 

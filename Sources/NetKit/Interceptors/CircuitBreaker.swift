@@ -147,7 +147,7 @@ extension NetError {
     /// Whether the call ended for a local reason, so that its error shows nothing about the host.
     fileprivate var isUnrelatedToHost: Bool {
         let others: [Code] = [
-            .slotTimeout, .stoppedByCaller, .bodySource, .unencodable, .circuitOpen, .ignored, .cellularRefused,
+            .slotTimeout, .stoppedByCaller, .bodySource, .encoding, .circuitOpen, .ignored, .cellularRefused,
             .queued, .invalidParameters, .notCached, .authentication, .plaintextRefused,
         ]
         return code == .cancelled || (response == nil && (code.rawValue < 40 || others.contains(code)))

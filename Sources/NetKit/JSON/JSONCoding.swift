@@ -170,7 +170,7 @@ extension Decoding where Value: Decodable {
     /// object has several members with the same name, the last one counts, as in a ``JSONValue``. To make that an
     /// error, set ``JSONRules/refusesDuplicateNames``.
     ///
-    /// Malformed JSON throws ``NetError/Code/undecodable``, and ``NetError/jsonFaults`` contains the position. An empty
+    /// Malformed JSON throws ``NetError/Code/decoding``, and ``NetError/jsonFaults`` contains the position. An empty
     /// or blank body throws the same error, unless `Value` is an Optional. Then the value is `nil`. For a ``JSONValue``,
     /// the decoder of the settings is not used.
     public static var json: Decoding { Decoding(types: MediaTypes.json) { try $0.jsonCoding.value.value(in: $0) } }

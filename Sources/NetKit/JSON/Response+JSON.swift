@@ -35,7 +35,7 @@ extension Response {
 
 extension Response where Value == Bytes {
 
-    /// Throws ``NetError/Code/unacceptableType`` if the Content-Type matches none of these types. `nil` accepts all.
+    /// Throws ``NetError/Code/contentType`` if the Content-Type matches none of these types. `nil` accepts all.
     func checkType(_ accepted: [String]?) throws(NetError) {
         if let error = typeError(accepted) {
             throw error
@@ -46,7 +46,7 @@ extension Response where Value == Bytes {
     func typeError(_ accepted: [String]?) -> NetError? {
         guard let accepted, !MediaTypes.accept(headers["Content-Type"], accepted) else { return nil }
         return NetError(
-            .unacceptableType,
+            .contentType,
             "the body from \(urlWithoutQuery) is \"\(headers["Content-Type"] ?? "")\", not \(accepted.joined(separator: ", "))",
             response: self)
     }
@@ -76,7 +76,7 @@ extension NetError {
     init<Value>(decoding error: any Error, to type: Value.Type, from received: Response<Bytes>) {
         guard let error = error as? NetError else {
             self.init(
-                .undecodable, "the body from \(received.urlWithoutQuery) cannot be decoded as \(Value.self): \(error)",
+                .decoding, "the body from \(received.urlWithoutQuery) cannot be decoded as \(Value.self): \(error)",
                 response: received,
                 underlying: error)
             return
@@ -87,7 +87,7 @@ extension NetError {
             return
         }
         self.init(
-            .undecodable, "the body from \(received.urlWithoutQuery) is not valid JSON: \(cause.message)",
+            .decoding, "the body from \(received.urlWithoutQuery) is not valid JSON: \(cause.message)",
             offset: cause.offset,
             response: received, jsonFaults: cause.jsonFaults, underlying: cause)
     }

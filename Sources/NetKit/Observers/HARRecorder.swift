@@ -117,7 +117,7 @@ public final class HARRecorder: Observer {
             let creator = HAR.Creator(name: "NetKit", version: LibraryVersion.text)
             return Bytes(try encoder.encode(HAR(log: HAR.Log(creator: creator, entries: entries))))
         } catch {
-            throw NetError(.unencodable, "the HAR archive cannot be encoded as JSON: \(error)", underlying: error)
+            throw NetError(.encoding, "the HAR archive cannot be encoded as JSON: \(error)", underlying: error)
         }
     }
 

@@ -105,7 +105,7 @@ public struct ParameterEncoder: Sendable {
 extension Parameters {
     /// Creates parameters from a value.
     ///
-    /// - Throws: ``NetError/Code/unencodable``, with the path of the part that cannot be encoded.
+    /// - Throws: ``NetError/Code/encoding``, with the path of the part that cannot be encoded.
     public init(encoding value: some Encodable, by encoder: ParameterEncoder = ParameterEncoder()) throws(NetError) {
         let node = ParameterNode()
         do {
@@ -123,9 +123,9 @@ extension NetError {
             self = error
         } else if case EncodingError.invalidValue(_, let context) = error {
             let path = context.codingPath.isEmpty ? "the value" : "'\(context.codingPath.asName)'"
-            self.init(.unencodable, "\(path): \(context.debugDescription)", underlying: error)
+            self.init(.encoding, "\(path): \(context.debugDescription)", underlying: error)
         } else {
-            self.init(.unencodable, "the value cannot be encoded: \(error)", underlying: error)
+            self.init(.encoding, "the value cannot be encoded: \(error)", underlying: error)
         }
     }
 }

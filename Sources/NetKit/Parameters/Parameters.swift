@@ -41,7 +41,7 @@ public enum Parameters: Sendable, Hashable {
     case array([Parameters])
     /// Values without an order. A query has the same key for each of them, without brackets, and sorts them.
     case set(Set<Parameters>)
-    /// A value that could not be encoded, and the reason. Sending it throws ``NetError/Code/unencodable``.
+    /// A value that could not be encoded, and the reason. Sending it throws ``NetError/Code/encoding``.
     case unencodable(String)
 
     /// A named value.
@@ -250,7 +250,7 @@ extension Parameters {
     func checkEncodable() throws(NetError) {
         if let failure {
             let name = failure.path.dropLast().reversed().reduce(failure.path.last ?? "") { $0 + "[\($1)]" }
-            throw NetError(.unencodable, "\(name.isEmpty ? "the value" : "'\(name)'"): \(failure.reason)")
+            throw NetError(.encoding, "\(name.isEmpty ? "the value" : "'\(name)'"): \(failure.reason)")
         }
     }
 

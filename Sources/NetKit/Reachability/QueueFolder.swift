@@ -133,7 +133,7 @@ struct QueueFolder: Sendable {
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             data = try encoder.encode(request)
         } catch {
-            throw NetError(.unencodable, "the request cannot be encoded: \(error)", underlying: error)
+            throw NetError(.encoding, "the request cannot be encoded: \(error)", underlying: error)
         }
         let file = try WholeFile(file(request.id), mode: 0o600)
         try file.write(Bytes(data))

@@ -184,7 +184,7 @@ struct QueueRules: Sendable {
         switch error.code {
         // The credentials may have been unavailable for a temporary reason.
         case .authentication: return (error.underlying as? NetError).map(isTemporary) ?? false
-        case .unacceptableStatus: return temporaryStatuses.contains(error.nativeCode)
+        case .status: return temporaryStatuses.contains(error.nativeCode)
         default: return error.isRetryable || codesOfThisProcess.contains(error.code)
         }
     }

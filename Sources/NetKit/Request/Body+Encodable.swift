@@ -5,7 +5,7 @@ extension Body {
     /// Members keep the order in which the value encodes them. The members of a dictionary and the elements of a `Set`
     /// are sorted. `Data` becomes Base64 and a `URL` becomes a string. The ``JSONCoding`` of the request determines the
     /// form of dates (ISO 8601 by default), the spelling of names, and the layout if `style` is `nil`.
-    /// - Throws: ``NetError/Code/unencodable`` with the path of a value that JSON cannot express, such as a number that
+    /// - Throws: ``NetError/Code/encoding`` with the path of a value that JSON cannot express, such as a number that
     ///   is not finite.
     @_disfavoredOverload
     public static func json(_ value: some Encodable, style: JSONStyle? = nil) throws(NetError) -> Body {
@@ -23,7 +23,7 @@ extension Body {
         do throws(NetError) {
             try self.init(json: values, style: style)
         } catch {
-            throw error.code == .badParameter ? NetError(.unencodable, error.message, underlying: error) : error
+            throw error.code == .badParameter ? NetError(.encoding, error.message, underlying: error) : error
         }
     }
 
@@ -61,7 +61,7 @@ extension NetError {
     /// Converts an error of an encoder of JSON. The message contains the path of the value, such as "a.b[2]".
     init(encodingJSON error: any Error) {
         guard case EncodingError.invalidValue(let value, let context) = error else {
-            self.init(.unencodable, "the value cannot be encoded as JSON: \(error)", underlying: error)
+            self.init(.encoding, "the value cannot be encoded as JSON: \(error)", underlying: error)
             return
         }
         let path = context.codingPath.reduce(into: "") { path, key in
@@ -72,6 +72,6 @@ extension NetError {
             }
         }
         let reason = context.debugDescription.isEmpty ? "\(value)" : context.debugDescription
-        self.init(.unencodable, "'\(path)' cannot be encoded as JSON: \(reason)", underlying: error)
+        self.init(.encoding, "'\(path)' cannot be encoded as JSON: \(reason)", underlying: error)
     }
 }

@@ -10,7 +10,7 @@ public struct Decoding<Value: Sendable>: Sendable {
     private let storage: DecodingStorage<Value>
 
     /// Converts a response to the value. A ``NetError`` thrown here ends the call unchanged; any other error becomes
-    /// ``NetError/Code/undecodable``.
+    /// ``NetError/Code/decoding``.
     public var decode: @Sendable (Response<Bytes>) throws -> Value { storage.decode }
     /// The accepted content types if the request sets no ``Request/acceptedTypes``. If `nil`, any type is accepted.
     var types: [String]? { storage.types }

@@ -206,7 +206,7 @@ public protocol RequestSerializer: Sendable {
     /// Returns the body for these parameters, with its content type. It may be called several times for one request and
     /// must always return the same body.
     /// An error thrown here ends the call before anything is sent. A ``NetError`` is thrown unchanged; any other error
-    /// becomes ``NetError/Code/unencodable``.
+    /// becomes ``NetError/Code/encoding``.
     func body(of parameters: Parameters, method: Method) throws -> Body
 }
 
@@ -224,7 +224,7 @@ extension RequestSerializer {
         do {
             return try body(of: parameters, method: method)
         } catch {
-            throw NetError(wrapping: error, .unencodable, "the serializer could not encode the parameters")
+            throw NetError(wrapping: error, .encoding, "the serializer could not encode the parameters")
         }
     }
 }

@@ -200,7 +200,7 @@ extension Request {
         set { content.optionalSettings.savePath = newValue }
     }
 
-    /// The accepted statuses. A response with any other status throws ``NetError/Code/unacceptableStatus``. If `nil`,
+    /// The accepted statuses. A response with any other status throws ``NetError/Code/status``. If `nil`,
     /// all statuses are accepted.
     public var acceptedStatuses: Range<Int>? {
         get { storage.value.acceptedStatuses }
@@ -211,7 +211,7 @@ extension Request {
 extension Request {
     /// The accepted content types, such as "text/json", "application/*", "*/*", or "*+json" for all types with that
     /// suffix (RFC 6839). Parameters of a type, such as a charset, are ignored.
-    /// A response with any other type throws ``NetError/Code/unacceptableType``. If a response has no Content-Type, its
+    /// A response with any other type throws ``NetError/Code/contentType``. If a response has no Content-Type, its
     /// type is detected from the bytes of the body.
     /// If `nil`, the types of the decoding apply. For JSON these are application/json, text/json, text/javascript and
     /// *+json; most other decodings accept any type.

@@ -52,7 +52,7 @@ extension Response {
         set { content.status = newValue }
     }
 
-    /// Whether the status is from 200 to 299. By default, a call throws ``NetError/Code/unacceptableStatus`` otherwise.
+    /// Whether the status is from 200 to 299. By default, a call throws ``NetError/Code/status`` otherwise.
     public var isSuccess: Bool { (200..<300).contains(status) }
 
     /// The header fields of the last hop.

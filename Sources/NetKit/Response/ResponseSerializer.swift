@@ -19,7 +19,7 @@ public protocol ResponseSerializer<Value>: Sendable {
     var acceptedStatuses: Range<Int>? { get }
     /// Returns the value of a response. Its status and type are accepted, but its body may be empty.
     ///
-    /// A ``NetError`` thrown here ends the call unchanged; any other error becomes ``NetError/Code/undecodable``.
+    /// A ``NetError`` thrown here ends the call unchanged; any other error becomes ``NetError/Code/decoding``.
     func value(of response: Response<Bytes>) throws -> Value
 }
 
@@ -56,7 +56,7 @@ extension Decoding {
     ///
     ///     let either = Decoding<Answer>.first(of: [.json, Decoding<String>.text.map { Answer(text: $0) }])
     ///
-    /// If all fail, it throws ``NetError/Code/undecodable`` with a message about each. ``NetError/underlying`` is then
+    /// If all fail, it throws ``NetError/Code/decoding`` with a message about each. ``NetError/underlying`` is then
     /// the error of the first decoding that was tried. If `decodings` is empty, it throws ``NetError/Code/usage``.
     public static func first(of decodings: [Decoding]) -> Decoding {
         let types = decodings.map(\.types)
@@ -83,7 +83,7 @@ extension Decoding {
             }
             let all = failures.map(\.message).joined(separator: "; ")
             throw NetError(
-                .undecodable, "none of \(failures.count) decodings could decode the body: \(all)", underlying: failure)
+                .decoding, "none of \(failures.count) decodings could decode the body: \(all)", underlying: failure)
         }
     }
 }

@@ -61,7 +61,7 @@ public final class WebSocket: Sendable {
 
     /// Sends a value as a text of JSON, written with the ``JSONCoding`` of the request or the agent.
     ///
-    /// - Throws: ``NetError/Code/unencodable`` for a value that JSON cannot express, and the errors of ``send(_:)``.
+    /// - Throws: ``NetError/Code/encoding`` for a value that JSON cannot express, and the errors of ``send(_:)``.
     public func send(json value: some Encodable) async throws(NetError) {
         var body = try Body.json(value)
         try body.apply(response.jsonCoding.value)

@@ -43,7 +43,7 @@ extension WebSocket {
     ///     for try await event in socket.messages(as: Event.self) { … }
     ///
     /// Texts and binary messages are decoded alike. A message that cannot be decoded ends the sequence with
-    /// ``NetError/Code/undecodable``; its bytes are in ``NetError/response``. The socket stays open, and another
+    /// ``NetError/Code/decoding``; its bytes are in ``NetError/response``. The socket stays open, and another
     /// sequence continues with the next message.
     public func messages<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self

@@ -119,7 +119,7 @@ public struct MD5Signing: OriginBoundInterceptor {
             // The query encoding formats numbers and dates as they are sent. It percent-encodes no character of a number,
             // and only the colons of a date.
             return String(try QueryEncoding().query(["": field.value]).drop { $0 == "=" }.replacing("%3A", with: ":"))
-        case .unencodable(let reason): throw NetError(.unencodable, "'\(field.name)': \(reason)")
+        case .unencodable(let reason): throw NetError(.encoding, "'\(field.name)': \(reason)")
         case .object, .array, .set, .bytes:
             throw NetError(
                 .badParameter, "'\(field.name)' is an object, array, set or bytes: MD5 signing does not support it")

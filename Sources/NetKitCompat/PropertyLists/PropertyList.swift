@@ -23,7 +23,7 @@ public struct PropertyListSerializer: RequestSerializer {
     }
 
     /// Returns the property list.
-    /// - Throws: `NetError.Code.unencodable` with the path of a value that a property list cannot express.
+    /// - Throws: `NetError.Code.encoding` with the path of a value that a property list cannot express.
     public func body(of parameters: Parameters, method: Method) throws -> Body {
         try .propertyList(parameters, format: format)
     }
@@ -32,7 +32,7 @@ public struct PropertyListSerializer: RequestSerializer {
 extension Body {
     /// Returns a property list body with an encoded value and the type `application/x-plist`. The members of each
     /// dictionary are sorted by name, so equal values give the same bytes in every process.
-    /// - Throws: `NetError.Code.unencodable` with the path of a value that a property list cannot express.
+    /// - Throws: `NetError.Code.encoding` with the path of a value that a property list cannot express.
     public static func propertyList(
         _ value: some Encodable, format: PropertyListFormat = .xml
     ) throws(NetError) -> Body {
@@ -47,21 +47,21 @@ extension Body {
     }
 
     /// Returns a property list body with parameters (an object or an array) and the type `application/x-plist`.
-    /// - Throws: `NetError.Code.unencodable` with the path of a value that a property list cannot express: null, a
+    /// - Throws: `NetError.Code.encoding` with the path of a value that a property list cannot express: null, a
     ///   set, a repeated name, a number of more than 64 bits.
     public static func propertyList(
         _ parameters: Parameters, format: PropertyListFormat = .xml
     ) throws(NetError) -> Body {
         switch parameters {
         case .object, .array: try propertyList(PropertyListValue(parameters), format: format)
-        default: throw NetError(.unencodable, "the root of a property list must be an object or an array")
+        default: throw NetError(.encoding, "the root of a property list must be an object or an array")
         }
     }
 }
 
 extension Decoding where Value: Decodable {
     /// Decodes an XML or binary property list of type `application/x-plist`.
-    /// If `Value` is an Optional, an empty body gives `nil`. Decoding throws `NetError.Code.undecodable` for:
+    /// If `Value` is an Optional, an empty body gives `nil`. Decoding throws `NetError.Code.decoding` for:
     /// - any other empty body
     /// - a body that is not a property list
     /// - a list with more than 128 levels or more than 1,000,000 values

@@ -8,7 +8,7 @@ enum PropertyListMeasure {
     /// The limit of the bytes of all strings and data. If the encoded list itself is longer, its length is the limit.
     static let maxBytes = 256 << 20
 
-    /// Throws `NetError.Code.undecodable` if the list exceeds a limit, or is neither XML nor binary.
+    /// Throws `NetError.Code.decoding` if the list exceeds a limit, or is neither XML nor binary.
     static func check(_ bytes: Bytes, maxValues: Int = maxValues) throws(NetError) {
         if bytes.starts(with: "bplist".utf8) {
             var list = try BinaryPropertyList(Array(bytes), maxValues: maxValues)
@@ -17,21 +17,21 @@ enum PropertyListMeasure {
             var text = XMLPropertyList(maxValues: maxValues)
             try bytes.withSpan { span throws(NetError) in try text.check(span) }
         } else {
-            throw NetError(.undecodable, "the body is not a property list (neither XML nor binary)")
+            throw NetError(.decoding, "the body is not a property list (neither XML nor binary)")
         }
     }
 
     static var tooDeep: NetError {
-        NetError(.undecodable, "the property list is nested more than \(maxDepth) levels deep")
+        NetError(.decoding, "the property list is nested more than \(maxDepth) levels deep")
     }
 
     static func tooMany(_ limit: Int) -> NetError {
-        NetError(.undecodable, "the property list has more than \(limit) values")
+        NetError(.decoding, "the property list has more than \(limit) values")
     }
 
     static func tooLong(_ limit: Int) -> NetError {
         NetError(
-            .undecodable,
+            .decoding,
             "the property list has more than \(limit) bytes of strings and data, counted once for each reference")
     }
 
@@ -147,7 +147,7 @@ private struct BinaryPropertyList {
         var bytes = 0
     }
 
-    private static var malformed: NetError { NetError(.undecodable, "the binary property list is malformed") }
+    private static var malformed: NetError { NetError(.decoding, "the binary property list is malformed") }
 
     init(_ bytes: [UInt8], maxValues: Int) throws(NetError) {
         self.maxValues = maxValues
@@ -213,7 +213,7 @@ private struct BinaryPropertyList {
         guard object < count else { throw Self.malformed }
         if let known = measured[object] {
             guard known.depth > 0 else {
-                throw NetError(.undecodable, "the binary property list contains itself")
+                throw NetError(.decoding, "the binary property list contains itself")
             }
             guard known.depth <= levels else { throw PropertyListMeasure.tooDeep }
             return known

@@ -78,7 +78,7 @@ extension NetError {
     /// Converts an error of `PropertyListEncoder`. The message contains the path of the value, such as "a.b[2]".
     init(encodingPropertyList error: any Error) {
         guard case .invalidValue(let value, let context) = Self.innermost(error) else {
-            self.init(.unencodable, "the value cannot be encoded as a property list: \(error)", underlying: error)
+            self.init(.encoding, "the value cannot be encoded as a property list: \(error)", underlying: error)
             return
         }
         let path = context.codingPath.reduce(into: "") { path, key in
@@ -89,7 +89,7 @@ extension NetError {
             }
         }
         let reason = context.debugDescription.isEmpty ? "\(value)" : context.debugDescription
-        self.init(.unencodable, "'\(path)' cannot be encoded as a property list: \(reason)", underlying: error)
+        self.init(.encoding, "'\(path)' cannot be encoded as a property list: \(reason)", underlying: error)
     }
 
     /// Returns the innermost error. `PropertyListEncoder` wraps each error in an error of the root value, whose path is

@@ -86,7 +86,7 @@ extension NetError {
         let message = unsafe withUnsafeBytes(of: error.message) { text in
             unsafe String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
         }
-        self.init(Code(rawValue: Int32(error.status.rawValue)), message, nativeCode: Int(error.native_code))
+        self.init(Code(rawValue: Int32(error.status.rawValue)) ?? .internal, message, nativeCode: Int(error.native_code))
     }
 }
 

@@ -72,7 +72,7 @@ struct DownloadHeadHookTests {
         let error = await #expect(throws: NetError.self) {
             try await Agent().download(request(.cancel, at: "/missing"), to: folder.file("file"))
         }
-        #expect(error?.code == .unacceptableStatus && error?.response?.bytes.text == "no such thing")
+        #expect(error?.code == .status && error?.response?.bytes.text == "no such thing")
         #expect(statuses.values.isEmpty)
     }
 

@@ -133,7 +133,7 @@ struct DownloadTests {
         let error = await #expect(throws: NetError.self) {
             _ = try await Agent().download(request, to: folder.file("file"))
         }
-        #expect(error?.code == .unacceptableStatus && error?.nativeCode == 404)
+        #expect(error?.code == .status && error?.nativeCode == 404)
         #expect(error?.response.map { String(decoding: $0.bytes.data, as: UTF8.self) } == "not here")
         #expect(folder.contents(of: "file") == Array("old".utf8) && folder.names == ["file"])
     }
@@ -274,7 +274,7 @@ struct DownloadTests {
         let sentRequest = expectedRequest
         for path in [folder.file("file"), folder.file("other")] {
             let error = await #expect(throws: NetError.self) { try await Agent().download(sentRequest, to: path) }
-            #expect(error?.code == .unacceptableType && error?.response?.headers["Content-Type"] == "text/html")
+            #expect(error?.code == .contentType && error?.response?.headers["Content-Type"] == "text/html")
         }
         #expect(folder.names == ["file"] && folder.contents(of: "file") == Array("old".utf8))
         _ = try await fail()

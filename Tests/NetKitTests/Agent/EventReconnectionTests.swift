@@ -210,7 +210,7 @@ struct EventReconnectionTests {
         let error = await #expect(throws: NetError.self) {
             for try await _ in agent.serverSentEvents(Request<Bytes>(server.url("/news"))) {}
         }
-        #expect(error?.code == .unacceptableStatus && error?.nativeCode == 403)
+        #expect(error?.code == .status && error?.nativeCode == 403)
         #expect(error?.decodedBody(as: [String: String].self) == ["message": "Bad credentials"])
         #expect(error?.message.contains(server.url("/news")) == true)
     }

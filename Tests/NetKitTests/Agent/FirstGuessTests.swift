@@ -191,7 +191,7 @@ struct FirstGuessTests {
         let task = Task { await agent.result(Request<City>("a")) }
         switch await task.value {
         case .success: Issue.record("the request succeeded")
-        case .failure(let error): #expect(error.code == .unacceptableStatus && error.status == 500)
+        case .failure(let error): #expect(error.code == .status && error.status == 500)
         }
         let code = await Task {
             do throws(NetError) {
@@ -201,6 +201,6 @@ struct FirstGuessTests {
                 return error.code
             }
         }.value
-        #expect(code == .unacceptableStatus)
+        #expect(code == .status)
     }
 }

@@ -106,7 +106,7 @@ struct HeadHookTests {
         try await expectFailure(.bodyTooLarge, of: small)
         var shaped = Request<[Int]>(server.url("/"))
         shaped.interceptors.append(TransferHooks(head: { _, _ in .allow }))
-        try await expectFailure(.unacceptableType, of: shaped)
+        try await expectFailure(.contentType, of: shaped)
     }
 
     @Test func errorThrownByTheHookEndsTheCall() async throws {

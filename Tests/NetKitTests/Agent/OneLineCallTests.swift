@@ -131,7 +131,7 @@ struct OneLineCallTests {
         let inferred: City = try response.decode()
         #expect(inferred == City() && response.value?["people"] == 7)
         let error = #expect(throws: NetError.self) { try response.decode([City].self) }
-        #expect(error?.code == .undecodable && error?.response?.text == response.text)
+        #expect(error?.code == .decoding && error?.response?.text == response.text)
     }
 
     @Test func bodyOfAnotherTypeHasNoTree() async throws {
@@ -143,7 +143,7 @@ struct OneLineCallTests {
         let error = await #expect(throws: NetError.self) {
             try await Agent(.init(baseURL: "http://h/"), transport: broken).get("c")
         }
-        #expect(error?.code == .undecodable && error?.isCancelled == false)
+        #expect(error?.code == .decoding && error?.isCancelled == false)
     }
 
     @Test func textIsReadInTheCharsetOfTheResponse() {

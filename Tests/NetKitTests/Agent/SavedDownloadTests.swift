@@ -77,7 +77,7 @@ struct SavedDownloadTests {
     @Test func anErrorPageIsNotSaved() async {
         stub.register("/film.mkv", with: .json("{}", status: 404))
         let error = await failure(to: "film.mkv")
-        #expect(error?.code == .unacceptableStatus && error?.response?.bytes.count == 2)
+        #expect(error?.code == .status && error?.response?.bytes.count == 2)
         #expect(folder.names == [])
     }
 

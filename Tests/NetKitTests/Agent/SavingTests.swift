@@ -107,7 +107,7 @@ struct SavingTests {
             let error = await #expect(throws: NetError.self) {
                 _ = try await Agent().download(request, to: folder.file(name), options: .init(isResumable: false))
             }
-            #expect(error?.code == .unacceptableStatus)
+            #expect(error?.code == .status)
             #expect(error?.nativeCode == Int(status))
             #expect(error?.response?.bytes == Bytes(Array("no".utf8)))
         }
@@ -127,7 +127,7 @@ struct SavingTests {
             let error = await #expect(throws: NetError.self) {
                 _ = try await Agent().download(request, to: folder.file(name), options: .init(isResumable: false))
             }
-            #expect(error?.code == .unacceptableType)
+            #expect(error?.code == .contentType)
         }
         #expect(folder.names == ["kept"])
         #expect(folder.contents(of: "kept") == Self.old)

@@ -161,7 +161,7 @@ struct ServerSentEventsTests {
             "/type",
             Reply(headers: ["Content-Type: Text/Event-Stream ; charset=utf-8"], body: Array("data: 1\n\n".utf8)))
         let agent = Agent()
-        for (path, code) in [("/500", NetError.Code.unacceptableStatus), ("/json", .badResponse)] {
+        for (path, code) in [("/500", NetError.Code.status), ("/json", .badResponse)] {
             var iterator = agent.serverSentEvents(Request<Bytes>(server.url(path))).makeAsyncIterator()
             do {
                 _ = try await iterator.next(isolation: nil)

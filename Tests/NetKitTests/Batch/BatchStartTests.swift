@@ -275,7 +275,7 @@ struct BatchStartTests {
             }
         }
         _ = await handle.result
-        #expect(log.values == ["failed unacceptableStatus main", "second", "cleared main"])
+        #expect(log.values == ["failed status main", "second", "cleared main"])
         #expect(hearing.runs.values.map(\.kind) == [.chain, .chain])
     }
 

@@ -21,7 +21,7 @@ struct CollectingBatchTests {
         #expect(throws: NetError.self) { try second.get() }
         #expect(try third.get().value == [3])
         #expect(outcome.failures.map(\.index) == [1])
-        #expect(outcome.failures[0].error.code == .unacceptableStatus)
+        #expect(outcome.failures[0].error.code == .status)
     }
 
     /// HZYNetwork sorted its requests into the wrong lists when more than one succeeded, and lost the failures when

@@ -63,7 +63,7 @@ struct NestingTests {
             _ = try await agent.send(Batch(text("/c"), chain))
             Issue.record("the batch succeeded")
         } catch {
-            #expect(error.code == .unacceptableStatus)
+            #expect(error.code == .status)
             #expect(error.failedMember?.index == 1)
             #expect(error.failedMember?.error.failedMember?.name == "inner")
             #expect(error.failedMember?.error.failedMember?.error.failedMember?.index == 1)

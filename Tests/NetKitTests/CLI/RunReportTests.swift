@@ -22,7 +22,7 @@ struct RunReportTests {
 
     private var report: RunReport {
         let bad = NetError(
-            .unacceptableStatus, "status 503 from http://host/a/rather/long/path/that/goes/on/and/on/and/on/for/ever",
+            .status, "status 503 from http://host/a/rather/long/path/that/goes/on/and/on/and/on/for/ever",
             response: response(503, 12, milliseconds: [0, 0, 20, 20]))
         return RunReport(
             [
@@ -93,7 +93,7 @@ struct RunReportTests {
         #expect(steps[0]["status"]?.number?.integer == 200)
         #expect(steps[0]["bytes"]?.number?.integer == 4_000)
         #expect(steps[0]["begin_ms"]?.number?.double == 0)
-        #expect(steps[1]["error"]?["code"]?.string == "unacceptableStatus")
+        #expect(steps[1]["error"]?["code"]?.string == "status")
         #expect(steps[3]["begin_ms"] == nil)
         #expect(!report.json.contains("\n"))
     }

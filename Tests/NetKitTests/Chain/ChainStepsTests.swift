@@ -92,7 +92,7 @@ struct ChainStepsTests {
             return text("/c")
         }
         let failed = await failure(of: chain, agent)
-        #expect(failed?.code == .unacceptableStatus)
+        #expect(failed?.code == .status)
         #expect(failed?.failedMember?.index == 1)
         #expect(failed?.failedMember?.name == "second")
         #expect(failed?.message == "step 1 \"second\": status 404 from http://stub/b")

@@ -140,7 +140,7 @@ struct StepGraphTests {
         stub.register("/b", with: .status(500))
         stub.register("/c", with: StubReply.json("[3]").held(by: gate))
         let failed = await failure(of: diamond().graph, agent)
-        #expect(failed?.code == .unacceptableStatus)
+        #expect(failed?.code == .status)
         #expect(failed?.failedMember?.name == "B")
         #expect(failed?.failedMember?.index == 1)
         #expect(!stub.requests.map(\.path).contains("/d"))

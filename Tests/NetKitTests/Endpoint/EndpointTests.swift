@@ -113,7 +113,7 @@ struct EndpointTests {
         #expect(try await agent.send(Lines()).value == ["a", "b"])
         let agent = agent
         #expect(
-            await failureCode { () async throws(NetError) in _ = try await agent.send(Lines()) } == .unacceptableType)
+            await failureCode { () async throws(NetError) in _ = try await agent.send(Lines()) } == .contentType)
     }
 
     @Test func parametersAreEvaluatedForEachRequest() async throws {
@@ -152,7 +152,7 @@ struct EndpointTests {
         let error = await #expect(throws: NetError.self) { try await agent.send(Failing()) }
         #expect(error?.code == .badParameter && error?.underlying is Locked)
         #expect(
-            await failureCode { () async throws(NetError) in _ = try await agent.send(Unencodable()) } == .unencodable)
+            await failureCode { () async throws(NetError) in _ = try await agent.send(Unencodable()) } == .encoding)
         #expect(stub.requests.isEmpty)
     }
 
@@ -175,7 +175,7 @@ struct EndpointTests {
         #expect(received.url == "http://custom/x?y=1" && received.method == "REPORT" && received.body.text == "q")
         #expect(received.headers.map(\.name) == ["X-Custom", "Content-Type"])
         #expect(received.request.priority == .high)
-        for code in [NetError.Code.shapeMismatch, .unacceptableStatus] {
+        for code in [NetError.Code.shapeMismatch, .status] {
             #expect(await failureCode { () async throws(NetError) in _ = try await agent.send(Custom()) } == code)
         }
     }

@@ -38,8 +38,8 @@ struct QueuedCallTests {
     }
 
     @Test(arguments: [
-        ("text/plain", 200, "answered 200"), ("text/html", 200, "failed unacceptableType"),
-        ("text/plain", 404, "failed unacceptableStatus"),
+        ("text/plain", 200, "answered 200"), ("text/html", 200, "failed contentType"),
+        ("text/plain", 404, "failed status"),
     ])
     func uploadOfAnEndpointKeepsItsChecks(type: String, status: Int, outcome: String) async throws {
         let stub = StubTransport()
@@ -65,7 +65,7 @@ struct QueuedCallTests {
         let error = await #expect(throws: NetError.self) { try await agent.send(Report()) }
         #expect(error?.code == .queued)
         await fixture.drain(queue, by: agent, until: 1)
-        #expect(fixture.notifications.values == ["1 failed unacceptableStatus"])
+        #expect(fixture.notifications.values == ["1 failed status"])
         let received = try #require(fixture.stub.requests.first)
         #expect(received.url == "http://a.example/reports?q=1" && received.headers["X-Own"] == "1")
         #expect(received.request.tag == 7)

@@ -71,8 +71,8 @@ struct WaysToSendTests {
         stub.register("/cities", with: .text("missing", status: 404))
         let error = await #expect(throws: NetError.self) { try await run(way, kind) }
         let cause = error?.failedMember?.error ?? error
-        #expect(cause?.code == .unacceptableStatus && cause?.response?.status == 404)
-        #expect(record.hooks.values == ["preprocessed unacceptableStatus", "filtered unacceptableStatus"])
+        #expect(cause?.code == .status && cause?.response?.status == 404)
+        #expect(record.hooks.values == ["preprocessed status", "filtered status"])
         #expect(folder.names.isEmpty)
     }
 

@@ -17,9 +17,9 @@ struct NetErrorTests {
     }
 
     @Test func aDescriptionStaysOnOneLine() {
-        let error = NetError(.undecodable, "a\nb\r\nc\u{1B}[31md\u{2028}e\u{85}f\u{0}g\th é💩")
+        let error = NetError(.decoding, "a\nb\r\nc\u{1B}[31md\u{2028}e\u{85}f\u{0}g\th é💩")
         #expect(error.message == "a b c [31md e f g h é💩")
-        #expect(error.description == "undecodable: a b c [31md e f g h é💩")
+        #expect(error.description == "decoding: a b c [31md e f g h é💩")
     }
 
     @Test func descriptionContainsNoBidirectionalControls() {
@@ -29,7 +29,7 @@ struct NetErrorTests {
 
     @Test(arguments: ["x", "é", "💩", "\u{1B}"])
     func longForeignTextInAMessageIsTruncated(text: String) {
-        let error = NetError(.undecodable, "no such: " + String(repeating: text, count: 1_000_000))
+        let error = NetError(.decoding, "no such: " + String(repeating: text, count: 1_000_000))
         #expect(error.message.hasPrefix("no such: ") && error.message.hasSuffix("…"))
         #expect((4_000...4_100).contains(error.message.utf8.count))
         #expect(!error.message.contains("\u{FFFD}"))
@@ -44,34 +44,16 @@ struct NetErrorTests {
     }
 
     @Test func onlyNetworkErrorsAndTimeoutsAreRetryable() {
-        let retryable = (0...250).filter { NetError.Code(rawValue: $0).isRetryable }
+        let retryable = NetError.Code.allCases.filter(\.isRetryable).map(\.rawValue).sorted()
         #expect(retryable == Array(100...110) + Array(120...125))
         #expect(NetError(.timeout, "").isRetryable)
         #expect(!NetError(.cancelled, "").isRetryable)
     }
 
-    @Test func everyCodeOfTheTableHasItsName() {
-        let codes: [(NetError.Code, String)] = [
-            (.usage, "usage"), (.badURL, "badURL"), (.badScheme, "badScheme"), (.closed, "closed"),
-            (.noMemory, "noMemory"), (.thread, "thread"), (.badResponse, "badResponse"), (.badCharset, "badCharset"),
-            (.tlsHandshake, "tlsHandshake"), (.tlsBackend, "tlsBackend"), (.resolve, "resolve"), (.http2, "http2"),
-            (.http3, "http3"),
-            (.connectTimeout, "connectTimeout"), (.slotTimeout, "slotTimeout"), (.cancelled, "cancelled"),
-            (.stoppedByCaller, "stoppedByCaller"), (.internal, "internal"), (.undecodable, "undecodable"),
-            (.unencodable, "unencodable"), (.unacceptableStatus, "unacceptableStatus"),
-            (.bodyLength, "bodyLength"), (.notRewindable, "notRewindable"), (.tlsIdentity, "tlsIdentity"),
-            (.badParameter, "badParameter"), (.badPart, "badPart"), (.badPin, "badPin"), (.badShape, "badShape"),
-            (.badJSON, "badJSON"), (.shapeMismatch, "shapeMismatch"), (.pinMismatch, "pinMismatch"),
-            (.plaintextRefused, "plaintextRefused"), (.tlsRevoked, "tlsRevoked"), (.tlsStaple, "tlsStaple"),
-            (.proxy, "proxy"), (.authentication, "authentication"), (.bodySource, "bodySource"),
-            (.circuitOpen, "circuitOpen"), (.ignored, "ignored"), (.earlierFailed, "earlierFailed"),
-            (.queueFull, "queueFull"), (.upgradeRefused, "upgradeRefused"), (.badUpgrade, "badUpgrade"),
-            (.badFrame, "badFrame"), (.badText, "badText"), (.badDeflate, "badDeflate"),
-            (.messageTooLarge, "messageTooLarge"), (.frameFlood, "frameFlood"), (.peerTimeout, "peerTimeout"),
-        ]
-        for (code, name) in codes {
-            #expect(code.description == name)
-        }
-        #expect(NetError.Code(rawValue: 77).description == "code 77")
+    @Test func codePrintsAsItsName() {
+        #expect("\(NetError.Code.firstByteTimeout)" == "firstByteTimeout")
+        #expect("\(NetError.Code.internal)" == "internal")
+        #expect(NetError(.status, "404").description == "status: 404")
+        #expect(NetError.Code(rawValue: 77) == nil)
     }
 }

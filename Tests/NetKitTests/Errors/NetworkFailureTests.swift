@@ -158,10 +158,10 @@ struct NetworkFailureTests {
         let missing = Request<Bytes>.withSecrets("/404", on: server).decoded(by: .nothing)
         var refused = missing
         refused.acceptedStatuses = 200..<300
-        try await expectFailure(.unacceptableStatus, native: 404, of: refused)
+        try await expectFailure(.status, native: 404, of: refused)
         let text = Request<Bytes>.withSecrets("/text", on: server).decoded(by: Decoding<String>.text)
         try await expectFailure(.badCharset, of: text)
         try await expectFailure(
-            .undecodable, native: 0, of: Request.withSecrets("/json", on: server).decoded(by: Decoding<[Int]>.json))
+            .decoding, native: 0, of: Request.withSecrets("/json", on: server).decoded(by: Decoding<[Int]>.json))
     }
 }

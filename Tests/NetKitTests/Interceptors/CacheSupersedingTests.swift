@@ -75,7 +75,7 @@ struct CacheSupersedingTests {
         try await store(then: StubReply(status: 404, headers: Self.fresh))
         var strict = reload
         strict.acceptedStatuses = 200..<300
-        #expect(await ending(of: strict, from: fixture.agent) == .failed(.unacceptableStatus))
+        #expect(await ending(of: strict, from: fixture.agent) == .failed(.status))
         #expect(try await !isUsed)
     }
 

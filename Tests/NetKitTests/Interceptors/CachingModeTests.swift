@@ -168,7 +168,7 @@ struct CachingModeTests {
         var answers = fixture.agent.answers(to: cachedRequest).makeAsyncIterator()
         #expect(try await answers.next()?.value == "1")
         let error = await #expect(throws: NetError.self) { try await answers.next() }
-        #expect(error?.message == "it was unacceptableStatus")
+        #expect(error?.message == "it was status")
         #expect(fixture.names.suffix(2) == ["stopping invalidValue", "stopped"])
     }
 

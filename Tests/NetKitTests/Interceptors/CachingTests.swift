@@ -304,7 +304,7 @@ struct CachingTests {
         #expect(fixture.names.dropFirst(6) == ["started", "cache use (fresh)", "stopping 200", "stopped"])
         var strict = numbers
         strict.acceptedStatuses = 201..<202
-        #expect(await ending(of: strict, from: fixture.agent) == .failed(.unacceptableStatus))
+        #expect(await ending(of: strict, from: fixture.agent) == .failed(.status))
     }
 
     @Test func cachedBodyIsNotReadOnTheCallersThread() async throws {

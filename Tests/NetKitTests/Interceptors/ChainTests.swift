@@ -150,7 +150,7 @@ struct ChainTests {
                 return reply.status == 503 ? ChainResponse(Response(status: 200, "better")) : reply
             })
         #expect(try await agent.send(Request<String>("/")).value == "better")
-        #expect(await ending(of: Request<[Int]>("/"), from: agent) == .failed(.undecodable))
+        #expect(await ending(of: Request<[Int]>("/"), from: agent) == .failed(.decoding))
     }
 
     @Test func callIDsAreUniqueAndStableThroughTheChain() async throws {

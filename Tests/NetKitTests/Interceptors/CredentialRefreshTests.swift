@@ -159,7 +159,7 @@ struct CredentialRefreshTests {
         agents.append(agent)
         let error = await #expect(throws: NetError.self) { try await agent.send(Request<String>("/")) }
         #expect(error?.code == .authentication)
-        #expect((error?.underlying as? NetError)?.code == .unacceptableStatus)
+        #expect((error?.underlying as? NetError)?.code == .status)
         #expect(refreshes.value == 1)
     }
 

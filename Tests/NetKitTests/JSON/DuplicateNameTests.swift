@@ -85,7 +85,7 @@ struct DuplicateNameTests {
         let typed = try await #require(throws: NetError.self) {
             try await agent.send(Request<Who>("/", decoding: .json(choices)))
         }
-        #expect(typed.code == .undecodable && typed.jsonFaults.first?.found == "a duplicate name")
+        #expect(typed.code == .decoding && typed.jsonFaults.first?.found == "a duplicate name")
         await #expect(throws: NetError.self) {
             try await agent.send(Request<JSONValue>("/", decoding: .json(choices)))
         }

@@ -50,7 +50,7 @@ struct JSONDecodingTests {
     @Test(arguments: ["text/html", "application/jsonp", "text/plain; charset=utf-8", "application/xml+json2", "json"])
     func unacceptedTypeIsReportedWithTheBody(type: String) async throws {
         let error = try await failure { try await agent(reply("[1]", type)).send(Request<[Int]>("/")) }
-        #expect(error.code == .unacceptableType)
+        #expect(error.code == .contentType)
         #expect(error.message.contains(type))
         #expect(error.response?.bytes == Bytes(Array("[1]".utf8)))
         #expect(!error.isRetryable)
@@ -58,7 +58,7 @@ struct JSONDecodingTests {
 
     @Test func unacceptedTypeIsAnErrorEvenForAnEmptyBody() async throws {
         let error = try await failure { try await agent(reply("", "text/html")).send(Request<[Int]?>("/")) }
-        #expect(error.code == .unacceptableType)
+        #expect(error.code == .contentType)
     }
 
     @Test func acceptedTypesAreSetByTheRequest() async throws {
@@ -67,12 +67,12 @@ struct JSONDecodingTests {
         #expect(try await agent(reply("[1]", "text/html")).send(request).value == [1])
         #expect(try await agent(reply("[1]", "application/X-JSON")).send(request).value == [1])
         let error = try await failure { try await agent(.json("[1]")).send(request) }
-        #expect(error.code == .unacceptableType)
+        #expect(error.code == .contentType)
         request.acceptedTypes = ["*/*"]
         #expect(try await agent(reply("[1]", "anything/else")).send(request).value == [1])
         var text = Request<String>("/")
         text.acceptedTypes = ["text/plain"]
-        #expect(try await failure { try await agent(.json("[1]")).send(text) }.code == .unacceptableType)
+        #expect(try await failure { try await agent(.json("[1]")).send(text) }.code == .contentType)
     }
 
     @Test(arguments: ["application/json; charset=utf-8", " Application/JSON ", "application/*; q=1", "*/*;q=0.1"])
@@ -101,7 +101,7 @@ struct JSONDecodingTests {
         let bare = StubReply(body: [.text("[1]")])
         #expect(try await agent(bare).send(Request<[Int]>("/")).value == [1])
         let html = StubReply(body: [.text("<html>")])
-        #expect(try await failure { try await agent(html).send(Request<[Int]>("/")) }.code == .undecodable)
+        #expect(try await failure { try await agent(html).send(Request<[Int]>("/")) }.code == .decoding)
     }
 
     @Test(arguments: ["iso-8859-1", "windows-1252", "\"ISO-8859-1\"", "'utf-8'", "none", "shift_jis", "utf-16", ""])
@@ -135,7 +135,7 @@ struct JSONDecodingTests {
     @Test func syntaxErrorDoesNotMentionTheCharset() async throws {
         let type = "application/json; charset=iso-8859-1"
         let error = try await failure { try await agent(reply("[1", type)).send(Request<[Int]>("/")) }
-        #expect(error.code == .undecodable)
+        #expect(error.code == .decoding)
     }
 
     @Test(arguments: [200, 204])
@@ -148,7 +148,7 @@ struct JSONDecodingTests {
                 try await failure { try await agent(empty).send(Request<City>("/")) }.code,
                 try await failure { try await agent(empty).send(Request<JSONValue>("/")) }.code,
             ] {
-                #expect(code == .undecodable)
+                #expect(code == .decoding)
             }
         }
         #expect(try await agent(.json("null")).send(Request<City?>("/")).value == nil)
@@ -160,7 +160,7 @@ struct JSONDecodingTests {
     ])
     func malformedJSONIsReportedWithItsOffsetBeforeDecoding(text: String) async throws {
         let error = try await failure { try await agent(.json(text)).send(Request<[Int]>("/")) }
-        #expect(error.code == .undecodable)
+        #expect(error.code == .decoding)
         #expect((error.underlying as? NetError)?.code == .badJSON)
         #expect(error.jsonFaults.count == 1)
         #expect(error.offset == error.jsonFaults.first?.offset)
@@ -192,14 +192,14 @@ struct JSONDecodingTests {
         choices.rules.refusesDuplicateNames = true
         let request = Request<City>("/", decoding: .json(choices))
         let error = try await failure { try await agent(.json(#"{"id":1,"id":2}"#)).send(request) }
-        #expect(error.code == .undecodable)
+        #expect(error.code == .decoding)
         #expect(error.offset == 8)
     }
 
     @Test func errorBodyOfAnUnacceptedStatusIsDecodable() async throws {
         let problem = reply(#"{"title":"gone"}"#, "application/problem+json", status: 410)
         let error = try await failure { try await agent(problem).send(Request<City>("/")) }
-        #expect(error.code == .unacceptableStatus)
+        #expect(error.code == .status)
         #expect(error.decodedBody(as: Problem.self) == Problem(title: "gone"))
         #expect(error.decodedBody(as: City.self) == nil)
         #expect(error.decodedBody(as: JSONValue.self)?["title"] == "gone")
@@ -209,7 +209,7 @@ struct JSONDecodingTests {
             reply("", "application/json", status: 410), reply("{", "application/json", status: 410),
         ] {
             let error = try await failure { try await agent(other).send(Request<City>("/")) }
-            #expect(error.code == .unacceptableStatus)
+            #expect(error.code == .status)
             #expect(error.decodedBody(as: Problem.self) == nil)
             #expect(error.decodedBody(as: JSONValue.self) == nil)
         }
@@ -219,7 +219,7 @@ struct JSONDecodingTests {
         let error = try await failure {
             try await agent(reply("gone", "text/html", status: 404)).send(Request<City>("/"))
         }
-        #expect(error.code == .unacceptableStatus)
+        #expect(error.code == .status)
         #expect(error.response?.bytes == Bytes(Array("gone".utf8)))
     }
 

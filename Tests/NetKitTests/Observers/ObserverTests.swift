@@ -39,7 +39,7 @@ struct ObserverTests {
             ])
     }
 
-    @Test(arguments: [NetError.Code.badURL, .usage, .reset, .undecodable, .unacceptableStatus, .bodyTooLarge])
+    @Test(arguments: [NetError.Code.badURL, .usage, .reset, .decoding, .status, .bodyTooLarge])
     func everyFailureIsReportedOnce(code: NetError.Code) async throws {
         stub.register("/status", with: .status(404))
         stub.register("/json", with: .json("["))
@@ -51,8 +51,8 @@ struct ObserverTests {
             _ = await failureCode { () async throws(NetError) in
                 _ = try await agent.download(Request<Bytes>("/"), to: "", options: .init(isResumable: false))
             }
-        case .undecodable: _ = await ending(of: Request<[Int]>("/json"), from: agent)
-        case .unacceptableStatus: _ = await ending(of: Request<Void>("/status"), from: agent)
+        case .decoding: _ = await ending(of: Request<[Int]>("/json"), from: agent)
+        case .status: _ = await ending(of: Request<Void>("/status"), from: agent)
         case .bodyTooLarge:
             stub.register("/", with: .failure(code))
             fallthrough

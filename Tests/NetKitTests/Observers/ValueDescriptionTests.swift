@@ -60,6 +60,6 @@ struct ValueDescriptionTests {
         stub.register("*", with: .text("x", status: 404))
         let agent = Agent(transport: stub)
         let error = await #expect(throws: NetError.self) { try await agent.send(Request<String>(url)) }
-        #expect(error?.code == .unacceptableStatus && error.map { "\($0)".contains("canary") } == false)
+        #expect(error?.code == .status && error.map { "\($0)".contains("canary") } == false)
     }
 }

@@ -88,7 +88,7 @@ struct PagerTests {
         _ = try await pager.loadNextPage()
         #expect(
             await failureCode { () async throws(NetError) in _ = try await pager.loadNextPage() }
-                == .unacceptableStatus)
+                == .status)
         #expect(pager.currentPageNumber == 1)
         #expect(try await pager.loadNextPage()?.value == [3])
         #expect(stub.requests.map(\.query) == [1, 2, 2].map { "page=\($0)&per_page=2" })

@@ -291,7 +291,7 @@ struct PagingTests {
         var pages = agent(stub).pages(of: numbers, by: .number(), size: 3).makeAsyncIterator()
         #expect(try await pages.next()?.value == [1, 2, 3])
         let code = await failureCode { () async throws(NetError) in _ = try await pages.next(isolation: nil) }
-        #expect(code == .unacceptableStatus)
+        #expect(code == .status)
         #expect(try await pages.next()?.number == nil)
     }
 

@@ -77,7 +77,7 @@ struct ParameterEncoderTests {
         struct Event: Encodable { var at: [Date] }
         let event = Event(at: [.now, Date(timeIntervalSince1970: seconds)])
         let error = #expect(throws: NetError.self) { try Parameters(encoding: event) }
-        #expect(error?.code == .unencodable)
+        #expect(error?.code == .encoding)
         #expect(error?.message.hasPrefix("'at[1]'") == true)
     }
 
@@ -168,12 +168,12 @@ struct ParameterEncoderTests {
             }
         }
         let error = #expect(throws: NetError.self) { try Parameters(encoding: ["a": ["b": [Refusing()]]]) }
-        #expect(error?.code == .unencodable)
+        #expect(error?.code == .encoding)
         #expect(error?.message == "'a[b][0]': never")
         struct Odd: Error {}
         let dates = ParameterEncoder(dates: .custom { _ in throw Odd() })
         let other = #expect(throws: NetError.self) { try Parameters(encoding: [Date()], by: dates) }
-        #expect(other?.code == .unencodable)
+        #expect(other?.code == .encoding)
         #expect(other?.underlying is Odd)
     }
 }

@@ -170,13 +170,13 @@ struct ParameterVariableTests {
         ]
         for request in requests {
             let error = await #expect(throws: NetError.self) { try await agent.send(request) }
-            #expect(error?.code == .unencodable)
+            #expect(error?.code == .encoding)
             #expect(error?.message.contains("'a'") == true)
         }
         let far = Date(timeIntervalSince1970: 1e15)
         let request = Request<String>("http://127.0.0.1:1/", parameters: ["when": far])
         let error = await #expect(throws: NetError.self) { try await agent.send(request) }
-        #expect(error?.code == .unencodable && error?.message.contains("'when'") == true)
+        #expect(error?.code == .encoding && error?.message.contains("'when'") == true)
         #expect(throws: NetError.self) { try Body.json(["a": Locked(), "b": 1]) }
         await agent.shutdown()
     }

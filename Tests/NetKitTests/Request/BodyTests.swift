@@ -70,10 +70,10 @@ struct BodyTests {
     @Test(arguments: [Double.infinity, -.infinity, .nan])
     func valueThatJSONCannotRepresentIsUnencodable(number: Double) throws {
         let error = try #require(throws: NetError.self) { try Body.json([number]) }
-        #expect(error.code == .unencodable)
+        #expect(error.code == .encoding)
         #expect(error.underlying is EncodingError)
         let named = try #require(throws: NetError.self) { try Body.json(["number": number]) }
-        #expect(named.code == .unencodable && named.message.contains("'number'"))
+        #expect(named.code == .encoding && named.message.contains("'number'"))
         #expect(!error.isRetryable)
         #expect(!error.description.contains("\n"))
     }

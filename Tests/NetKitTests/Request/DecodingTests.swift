@@ -35,7 +35,7 @@ struct DecodingTests {
         let text = #"{"name": 7, "twins": []}"# + String(repeating: " ", count: padding)
         let agent = try agent(answering: .json(text))
         let error = try #require(await failure { try await agent.send(Request<City>("")) })
-        #expect(error.code == .undecodable)
+        #expect(error.code == .decoding)
         #expect(error.underlying is DecodingError)
         #expect(error.response?.status == 200)
         #expect(error.response?.headers["content-type"] == "application/json")
@@ -48,7 +48,7 @@ struct DecodingTests {
     func brokenJSONIsUndecodable(text: String) async throws {
         let agent = try agent(answering: .json(text))
         let error = try #require(await failure { try await agent.send(Request<City>("")) })
-        #expect(error.code == .undecodable)
+        #expect(error.code == .decoding)
         #expect(error.response?.bytes == Bytes(Array(text.utf8)))
     }
 
@@ -99,7 +99,7 @@ struct DecodingTests {
         let agent = try agent(answering: .text("x"))
         let error = try #require(
             await failure { try await agent.send(Request("", decoding: Decoding<Int> { _ in throw TwoLines() })) })
-        #expect(error.code == .undecodable)
+        #expect(error.code == .decoding)
         #expect(error.underlying is TwoLines)
         #expect(!error.description.contains { $0.isNewline })
         #expect(error.message.contains("third"))
@@ -122,7 +122,7 @@ struct DecodingTests {
     @Test func unacceptedStatusIsReportedBeforeDecoding() async throws {
         let agent = try agent(answering: Reply(status: 404, body: Array("not JSON".utf8)))
         let error = try #require(await failure { try await agent.send(Request<City>("")) })
-        #expect(error.code == .unacceptableStatus)
+        #expect(error.code == .status)
         #expect(error.nativeCode == 404)
         #expect(error.response?.status == 404)
         #expect(error.response?.bytes == Bytes(Array("not JSON".utf8)))
@@ -134,7 +134,7 @@ struct DecodingTests {
         let agent = try agent(answering: Reply(status: status))
         let sent = Int(status)
         #expect(try await agent.send(Request<Bytes>("")).status == sent)
-        let expected: Ending = (200..<300).contains(sent) ? .answered : .failed(.unacceptableStatus)
+        let expected: Ending = (200..<300).contains(sent) ? .answered : .failed(.status)
         #expect(await ending(of: Request<Void>(""), from: agent) == expected)
     }
 
@@ -146,7 +146,7 @@ struct DecodingTests {
         request.acceptedStatuses = nil
         #expect(try await agent.send(request).value == [1])
         request.acceptedStatuses = 200..<404
-        #expect(await ending(of: request, from: agent) == .failed(.unacceptableStatus))
+        #expect(await ending(of: request, from: agent) == .failed(.status))
     }
 
     private func failure(_ body: () async throws -> some Any) async -> NetError? {

@@ -51,7 +51,7 @@ struct EncodedBodyTests {
         let error = try #require(throws: NetError.self) {
             try Body.json(["p": [Point(x: 1, names: [], inner: ["q": .nan])]])
         }
-        #expect(error.code == .unencodable && error.message.contains("'p[0].inner.q'"))
+        #expect(error.code == .encoding && error.message.contains("'p[0].inner.q'"))
     }
 
     @Test func textIsEncodedInACharset() throws {

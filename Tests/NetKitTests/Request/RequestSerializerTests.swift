@@ -55,6 +55,6 @@ struct RequestSerializerTests {
         var request = Request<Bytes>("/", method: .post, parameters: ["a", "b"])
         request.serializer = Lines()
         let error = try #require(await #expect(throws: NetError.self) { _ = try await sent(request) })
-        #expect(error.code == .unencodable && error.underlying is Lines.Refusal)
+        #expect(error.code == .encoding && error.underlying is Lines.Refusal)
     }
 }

@@ -76,7 +76,7 @@ struct StableBodyTests {
         #expect(try text(.json(Int?.none)) == "null")
         #expect(try text(.json([Int?.none, 1])) == "[null,1]")
         let error = try #require(throws: NetError.self) { try Body.json(Double.nan) }
-        #expect(error.code == .unencodable)
+        #expect(error.code == .encoding)
     }
 
     @Test func cachedPostIsFoundByItsBodyValue() async throws {

@@ -43,10 +43,10 @@ struct ResponseSerializerTests {
         #expect(try await agent("\u{1}", nil).send(request).value == 1)
         #expect(
             try await failure { try await agent("a", "application/sum", status: 400).send(request) }.code
-                == .unacceptableStatus)
-        #expect(try await failure { try await agent("a", "text/plain").send(request) }.code == .unacceptableType)
+                == .status)
+        #expect(try await failure { try await agent("a", "text/plain").send(request) }.code == .contentType)
         let error = try await failure { try await agent("", "application/sum").send(request) }
-        #expect(error.code == .undecodable && error.underlying is Refusal)
+        #expect(error.code == .decoding && error.underlying is Refusal)
     }
 
     @Test func serializerAppliesToOneRequest() async throws {
@@ -59,7 +59,7 @@ struct ResponseSerializerTests {
         // A serializer without declarations accepts any type, and successful statuses.
         let plain = Request("/", serializer: Plain())
         #expect(try await agent("x", "any/thing", status: 299).send(plain).value == Bytes(Array("x".utf8)))
-        #expect(try await failure { try await agent("x", "a/b", status: 500).send(plain) }.code == .unacceptableStatus)
+        #expect(try await failure { try await agent("x", "a/b", status: 500).send(plain) }.code == .status)
     }
 
     @Test func builtInDecodingsAreSerializers() async throws {
@@ -73,18 +73,18 @@ struct ResponseSerializerTests {
         let both = try await failure {
             try await agent("gone", "text/html", status: 404).send(Request<City>("/"))
         }
-        #expect(both.code == .unacceptableStatus && both.nativeCode == 404)
+        #expect(both.code == .status && both.nativeCode == 404)
         let beneath = try #require(both.underlying as? NetError)
-        #expect(beneath.code == .unacceptableType && beneath.message.contains("text/html"))
+        #expect(beneath.code == .contentType && beneath.message.contains("text/html"))
         #expect(both.response?.bytes == Bytes(Array("gone".utf8)))
         let status = try await failure {
             try await agent("{}", "application/json", status: 404).send(Request<City>("/"))
         }
-        #expect(status.code == .unacceptableStatus && status.underlying == nil)
+        #expect(status.code == .status && status.underlying == nil)
         let type = try await failure { try await agent("", "text/html").send(Request<City?>("/")) }
-        #expect(type.code == .unacceptableType && type.underlying == nil)
+        #expect(type.code == .contentType && type.underlying == nil)
         let any = try await failure { try await agent("", "text/html", status: 500).send(Request<String>("/")) }
-        #expect(any.code == .unacceptableStatus && any.underlying == nil)
+        #expect(any.code == .status && any.underlying == nil)
     }
 
     @Test func firstSerializerThatReadsTheBodyWins() async throws {
@@ -107,16 +107,16 @@ struct ResponseSerializerTests {
         #expect(either.acceptedTypes?.contains("application/sum") == true)
         let request = Request("/", decoding: either)
         let wrong = try await failure { try await agent("[", "application/json").send(request) }
-        #expect(wrong.code == .undecodable && wrong.message.contains("2 decodings"))
-        #expect((wrong.underlying as? NetError)?.code == .undecodable)
+        #expect(wrong.code == .decoding && wrong.message.contains("2 decodings"))
+        #expect((wrong.underlying as? NetError)?.code == .decoding)
         #expect(wrong.response?.bytes == Bytes(Array("[".utf8)))
         let empty = try await failure { try await agent("", "application/sum").send(request) }
         #expect((empty.underlying as? NetError)?.underlying is Refusal)
-        #expect(try await failure { try await agent("1", "text/html").send(request) }.code == .unacceptableType)
+        #expect(try await failure { try await agent("1", "text/html").send(request) }.code == .contentType)
         let open = Decoding<Int>.first(of: [.json, Decoding { _ in throw Refusal() }])
         #expect(open.acceptedTypes == nil)
         let error = try await failure { try await agent("1", "text/html").send(Request("/", decoding: open)) }
-        #expect(error.code == .undecodable && (error.underlying as? NetError)?.underlying is Refusal)
+        #expect(error.code == .decoding && (error.underlying as? NetError)?.underlying is Refusal)
         let none = Request("/", decoding: Decoding<Int>.first(of: []))
         #expect(try await failure { try await agent("1", nil).send(none) }.code == .usage)
     }
@@ -124,6 +124,6 @@ struct ResponseSerializerTests {
     @Test func transformCanThrow() async throws {
         let request = Request("/", decoding: Decoding<City>.json.map { _ -> Int in throw Refusal() })
         let error = try await failure { try await agent(#"{"id":7}"#, "application/json").send(request) }
-        #expect(error.code == .undecodable && error.underlying is Refusal)
+        #expect(error.code == .decoding && error.underlying is Refusal)
     }
 }

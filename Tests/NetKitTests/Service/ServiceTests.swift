@@ -198,7 +198,7 @@ struct ServiceTests {
             }
             $0.mapError = { error in
                 guard let refused = error.underlying as? Refused else {
-                    return error.code == .unacceptableStatus ? NetError(.circuitOpen, "down") : error
+                    return error.code == .status ? NetError(.circuitOpen, "down") : error
                 }
                 return NetError(.authentication, "reason \(refused.reason)", response: error.response)
             }

@@ -54,7 +54,7 @@ struct BodyOutputTests {
         let error = await #expect(throws: NetError.self) {
             try await agent.send(Request<Void>("/").writing(to: bufferingOutput))
         }
-        #expect(error?.code == .unacceptableStatus && error?.response?.bytes.text == "not here")
+        #expect(error?.code == .status && error?.response?.bytes.text == "not here")
         #expect(bufferingOutput.text.isEmpty && bufferingOutput.log == [])
     }
 
@@ -65,7 +65,7 @@ struct BodyOutputTests {
         pdfRequest.acceptedTypes = ["application/pdf"]
         let request = pdfRequest.writing(to: bufferingOutput)
         let error = await #expect(throws: NetError.self) { try await agent.send(request) }
-        #expect(error?.code == .unacceptableType && error?.response?.bytes.text == "<html>")
+        #expect(error?.code == .contentType && error?.response?.bytes.text == "<html>")
         #expect(bufferingOutput.text.isEmpty)
     }
 

@@ -180,7 +180,7 @@ struct ResumableBodyTests {
     @Test func errorStatusKeepsTheReceivedBytesAndFails() async throws {
         stub.register("/", with: begun(), .text("later", status: 503))
         let result = await interrupted(Request<Void>("/").writing(to: output), into: output)
-        #expect(failureCode(of: result) == .unacceptableStatus)
+        #expect(failureCode(of: result) == .status)
         #expect(output.text == "01234" && output.log == [])
     }
 
@@ -340,7 +340,7 @@ struct ResumableBodyTests {
         let wrong = Request<[String: Int]>("/").expecting(["a": .string])
         #expect(failureCode(of: await agent.start(wrong, on: .here, options: options).result) == .shapeMismatch)
         let bad = Request<[String: Int]>("/bad")
-        #expect(failureCode(of: await agent.start(bad, on: .here, options: options).result) == .undecodable)
+        #expect(failureCode(of: await agent.start(bad, on: .here, options: options).result) == .decoding)
         let head = Request<Void>("/", method: .head)
         #expect(failureCode(of: await agent.start(head, on: .here, options: options).result) == nil)
     }

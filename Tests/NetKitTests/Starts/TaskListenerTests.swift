@@ -28,7 +28,7 @@ struct TaskListenerTests {
             if case .success(let value) = outcome, isDescribing {
                 log.append("\(name) \(Value.self) \((value as? Response<String>)?.value ?? "")")
             }
-            return replaces ? .failure(NetError(.undecodable, "replaced by \(name)")) : outcome
+            return replaces ? .failure(NetError(.decoding, "replaced by \(name)")) : outcome
         }
         func willStop(_ task: NetKit.RequestTask) { log.append("\(name) will stop") }
         func deliver<Value: Sendable>(
@@ -71,7 +71,7 @@ struct TaskListenerTests {
         let handle = agent.start(Request<String>("/"), options: .init(listeners: listeners))
         let error = await #expect(throws: NetError.self) { try await handle.value }
         #expect(error?.message == "replaced by 1")
-        #expect(log.values.contains("1 undecodable") && log.values.contains("2 undecodable"))
+        #expect(log.values.contains("1 decoding") && log.values.contains("2 decoding"))
     }
 
     @Test func cancelledTaskHasNoOutcomeForItsListeners() async throws {
@@ -149,7 +149,7 @@ struct TaskListenerTests {
         let call = Greeting(listeners: [Recorder(name: "own", log: log, replaces: true)])
         let stream = try await agent.stream(call)
         let error = await #expect(throws: NetError.self) { try await stream.collect(upTo: 9) }
-        #expect(error?.message == "replaced by own" && log.values.contains("own undecodable"))
+        #expect(error?.message == "replaced by own" && log.values.contains("own decoding"))
     }
 
     @Test func listenerReplacesTheErrorOfAStream() async throws {
@@ -157,7 +157,7 @@ struct TaskListenerTests {
         let call = Greeting(listeners: [Recorder(name: "own", log: log, replaces: true)])
         let error = await #expect(throws: NetError.self) { try await agent.stream(call) }
         #expect(error?.message == "replaced by own")
-        #expect(log.values.filter { $0 == "own prepare" || $0 == "own undecodable" }.count == 2)
+        #expect(log.values.filter { $0 == "own prepare" || $0 == "own decoding" }.count == 2)
     }
 
     @Test func releasedStreamHasNoOutcomeForItsListeners() async throws {
@@ -186,7 +186,7 @@ struct TaskListenerTests {
         let folder = try TemporaryFolder()
         let call = Greeting(listeners: [Recorder(name: "own", log: log, replaces: true, needsDecodedValue: true)])
         let error = await #expect(throws: NetError.self) { try await agent.download(call, to: folder.file("file")) }
-        #expect(error?.message == "replaced by own" && log.values.contains("own undecodable"))
+        #expect(error?.message == "replaced by own" && log.values.contains("own decoding"))
     }
 
     @Test func eachAnswerIsPreparedAndDelivered() async throws {
@@ -212,7 +212,7 @@ struct TaskListenerTests {
         #expect(error?.message == "replaced by own")
         #expect(
             log.values == [
-                "own will start", "own prepare", "own undecodable", "own will stop", "own did stop",
+                "own will start", "own prepare", "own decoding", "own will stop", "own did stop",
                 "own cleared stopped",
             ])
     }

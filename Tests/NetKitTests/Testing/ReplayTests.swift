@@ -41,7 +41,7 @@ struct ReplayTests {
         #expect(replay.unused.count == 4)
         #expect(try await again.send(Request<[String]>("/cities")).value == ["Bern"])
         let error = await #expect(throws: NetError.self) { try await again.send(Request<[String]>("/cities")) }
-        #expect(error?.code == .unacceptableStatus)
+        #expect(error?.code == .status)
         #expect(try await again.send(Request<[String]>("/cities")).value == [])
         #expect(try await again.send(Request<[String]>("/cities")).value == [])  // the last one is repeated
         #expect(Array(try await again.send(requests[3]).bytes) == [0, 255, 7])
@@ -233,7 +233,7 @@ struct ReplayTests {
     func malformedRecordingIsReported(text: String) throws {
         try folder.write(Array(text.utf8), to: "recording.json")
         let error = #expect(throws: NetError.self) { try ReplayTransport(contentsOf: file) }
-        #expect(error?.code == .undecodable)
+        #expect(error?.code == .decoding)
         let missing = #expect(throws: NetError.self) { try ReplayTransport(contentsOf: folder.file("none")) }
         #expect(missing?.code == .file)
     }
@@ -250,7 +250,7 @@ struct ReplayTests {
         let text = #"{"version":1,"exchanges":[\#(sound),{\#(request)\#(end)}]}"#
         try folder.write(Array(text.utf8), to: "recording.json")
         let error = try #require(#expect(throws: NetError.self) { try ReplayTransport(contentsOf: file) })
-        #expect(error.code == .undecodable && error.message.contains(fault))
+        #expect(error.code == .decoding && error.message.contains(fault))
         #expect(error.message.contains("exchanges[1], GET http://stub/a"))
     }
 

@@ -80,7 +80,7 @@ struct StubTransportTests {
         let response = try await agent.send(Request<String>("ok"))
         #expect(response.value == "中")
         #expect(response.source == .stub)
-        #expect(await ending(of: Request<String>("bad"), from: agent) == .failed(.unacceptableStatus))
+        #expect(await ending(of: Request<String>("bad"), from: agent) == .failed(.status))
     }
 
     @Test func shutdownReachesTheTransport() async {

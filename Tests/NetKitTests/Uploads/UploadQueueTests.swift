@@ -150,7 +150,7 @@ struct UploadQueueTests {
         }
         unsafe unlink(files.file("3"))
         await agent.upload(queue, untilEmpty: true)
-        #expect(outcomes.values == ["1 failed tlsUntrusted", "2 failed unacceptableStatus", "3 failed file"])
+        #expect(outcomes.values == ["1 failed tlsUntrusted", "2 failed status", "3 failed file"])
         #expect(folder.names == [])
     }
 

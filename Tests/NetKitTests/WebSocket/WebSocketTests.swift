@@ -83,7 +83,7 @@ struct WebSocketTests {
         #expect(try await values.next() == Greeting(text: "bye", sentAt: 4))
         try await socket.send(.text("no JSON"))
         let error = await #expect(throws: NetError.self) { _ = try await values.next() }
-        #expect(error?.code == .undecodable && error?.response?.bytes.text == "no JSON")
+        #expect(error?.code == .decoding && error?.response?.bytes.text == "no JSON")
         #expect(socket.isOpen)
     }
 

@@ -53,7 +53,7 @@ struct Main {
         do {
             _ = try await agent.send(Request<Person>("missing"))
             throw NetError(.internal, "404 was a success")
-        } catch let error as NetError where error.code == .unacceptableStatus {
+        } catch let error as NetError where error.code == .status {
             print("GET /missing:", error.nativeCode, error.decodedBody(as: JSONValue.self)?["reason"]?.string ?? "")
         }
 

@@ -53,7 +53,7 @@ struct Main {
             // The response reformer: returns the contents of the envelope.
             ReformResponse { response in
                 var response = response
-                guard let data = try JSONValue(response.bytes)["data"] else { throw NetError(.undecodable, "no data") }
+                guard let data = try JSONValue(response.bytes)["data"] else { throw NetError(.decoding, "no data") }
                 response.bytes = data.bytes
                 return response
             },
