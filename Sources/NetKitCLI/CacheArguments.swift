@@ -17,7 +17,7 @@ struct CacheArguments: Sendable {
     /// The default maximum age: practically unlimited.
     fileprivate static let unlimitedAge = Duration.seconds(1 << 40)
 
-    private var isWanted: Bool { maximumAge != nil || usesServer || mode != nil || isHTTP || isOffline }
+    var isWanted: Bool { maximumAge != nil || usesServer || mode != nil || isHTTP || isOffline }
 
     /// Whether the stored response is written first, and then the response from the network.
     var deliversTwice: Bool { isWanted && !isOffline && mode == .cacheThenNetwork }
@@ -31,9 +31,9 @@ struct CacheArguments: Sendable {
         }
     }
 
-    /// The cache rules, or `nil` if no cache is used.
-    var rules: CacheRules? {
-        guard isWanted else { return nil }
+    /// The cache rules; ``CacheRules/off`` if no cache is used.
+    var rules: CacheRules {
+        guard isWanted else { return .off }
         let mode = isOffline ? .cacheOnly : mode ?? .cacheElseNetwork
         if isHTTP {
             var policy = HTTPCachePolicy(mode: mode)
@@ -48,7 +48,7 @@ struct CacheArguments: Sendable {
     /// Returns the store, or `nil` if no cache is used. If the server of the cache does not answer, warns and returns
     /// an empty store: each response is then a miss.
     func store(warn: (String) -> Void) async throws(Failure) -> (any CacheStore)? {
-        guard rules != nil else { return nil }
+        guard isWanted else { return nil }
         switch location {
         case .directory(let directory)?: return DiskCacheStore(directory: directory)
         #if Redis

@@ -14,7 +14,7 @@ struct CommandInterceptors {
         var interceptors: [any Interceptor] = []
         let store = arguments.printsCurl ? nil : try await arguments.cache.store(warn: warn)
         self.store = store
-        caching = arguments.cache.rules.flatMap { rules in store.map { Caching($0, rules: rules) } }
+        caching = store.map { Caching($0, rules: arguments.cache.rules) }
         if let caching {
             interceptors.append(caching)
         }

@@ -120,7 +120,7 @@ enum PinsCommand {
         })
         var request = Request<Bytes>("https://\(target)/", method: .head)
         request.trust = policy
-        request.proxy = arguments.proxy?.proxy()
+        request.proxy = arguments.proxy?.proxy() ?? .inherited
         let agent = Agent()
         let failure: NetError?
         do throws(NetError) {

@@ -44,8 +44,8 @@ struct TransferRequest {
         request.omitsZeroLength = true  // as in curl: -d '' sends Content-Length: 0
         request.unixSocket = arguments.unixSocket
         request.serviceClass = arguments.serviceClass
-        request.credentials = credentials
-        request.proxy = proxy
+        request.credentials = credentials ?? .inherited
+        request.proxy = proxy ?? .inherited
         request.caching = arguments.cache.rules
         if let expected = arguments.expectedBody {
             request = request.expecting(try expected.expectation())
@@ -212,7 +212,7 @@ struct TransferRequest {
 
     /// Whether a name and a password are sent without a challenge, and no field of -H replaces them.
     var sendsLogin: Bool {
-        let hasLogin = request.credentials != nil || URLText(request.url).login != nil
+        let hasLogin = request.effectiveCredentials != nil || URLText(request.url).login != nil
         return hasLogin && !waitsForChallenge && request.headers["Authorization"] == nil
     }
 

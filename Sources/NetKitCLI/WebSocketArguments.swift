@@ -82,7 +82,7 @@ struct WebSocketArguments: Sendable {
             ("-X", request.method != nil), ("-I", request.usesHeadMethod), ("-r", request.range != nil),
             ("-o", !request.outputs.isEmpty), ("-w", request.writeOut != nil), ("-D", request.headPath != nil),
             ("--curl", request.printsCurl), (request.expectedBody?.option ?? "", request.expectedBody != nil),
-            ("--har", request.archivePath != nil), ("--cache", request.cache.rules != nil),
+            ("--har", request.archivePath != nil), ("--cache", request.cache.isWanted),
         ]
         if let (option, _) = unused.first(where: { $0.1 }) {
             throw UsageError("ws: \(option) has no meaning for a WebSocket; see nk ws --help")

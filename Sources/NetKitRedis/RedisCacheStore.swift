@@ -9,7 +9,7 @@ public import NetKit
 /// A cache store in Redis or Valkey, which any number of processes and computers share.
 ///
 ///     let redis = try RedisClient("redis://cache.example", prefix: "shop", sealKey: key)
-///     let caching = Caching(try RedisCacheStore(redis).twoTier(), rules: .http(HTTPCachePolicy()), hashKey: hashKey)
+///     let caching = Caching(try RedisCacheStore(redis).twoTier(), rules: .http(), hashKey: hashKey)
 ///
 /// An entry is replaced atomically. After each lookup its checksum is verified, so a damaged entry, or one that belongs
 /// to another key, is removed and counts as missing. The same applies to an entry whose tags or hosts the server has

@@ -4,7 +4,7 @@ public import NetKit
 /// Sends one request for all processes when a response is missing in their shared cache, or must not be used any more.
 /// The other processes wait, and then read the cache.
 ///
-///     let caching = Caching(try RedisCacheStore(redis).twoTier(), rules: .http(HTTPCachePolicy()), hashKey: key)
+///     let caching = Caching(try RedisCacheStore(redis).twoTier(), rules: .http(), hashKey: key)
 ///     configuration.interceptors = [SharedFlight(redis, caching), caching]
 ///
 /// Place it before the cache. Only calls of `Agent.send(_:)` whose rules look into the cache first take part. The cache

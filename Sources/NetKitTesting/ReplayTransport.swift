@@ -104,7 +104,7 @@ extension ReplayTransport.RecordedExchanges {
         if let failure = exchange.failure {
             throw NetError(NetError.Code(rawValue: failure.code) ?? .internal, failure.message)
         }
-        if let url = exchange.response?.url, received.request.redirects ?? .follow != .return {
+        if let url = exchange.response?.url, received.request.redirects != .return {
             state.withLock { $0.redirectTargets[received.exchange] = index }
             // The status of the redirect was not recorded. If the body cannot be sent again, it was not resent, so the
             // status must have been 303.

@@ -111,7 +111,7 @@ private struct Exchange {
             options: StartOptions(reportsCancellation: reportsCancellation),
             delegate: delegate
         ) { [log, ambush] result in
-            log.append("closure \(failureCode(of: result)?.description ?? "answered")")
+            log.append("closure \(failureCode(of: result).map { "\($0)" } ?? "answered")")
             ambush.pass()
         }
         ambush.arm(handle)

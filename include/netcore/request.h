@@ -233,6 +233,8 @@ typedef struct nc_request {
     /// True sends "TE: gzip" and "Connection: TE" over HTTP/1.1, unless the caller sets TE or Upgrade, and decodes the
     /// transfer codings gzip and deflate. False refuses them with NC_ERR_BAD_RESPONSE. Downloads ignore it.
     bool accepts_transfer_codings;
+    /// True sends no login of the engine's netrc file.
+    bool ignores_netrc;
 } nc_request;
 
 /// Validates a request as nc_engine_submit() does, without an engine.

@@ -365,7 +365,7 @@ static void set_headers(option_row *row, nc_easy_handle *handle, nc_transfer *tr
 }
 
 static bool ignores_netrc(const nc_transfer *transfer) {
-    return transfer->is_cross_origin || transfer->request.is_cross_origin;
+    return transfer->is_cross_origin || transfer->request.is_cross_origin || transfer->request.ignores_netrc;
 }
 
 nc_status nc_easy_handle_check_netrc(nc_transfer *transfer) {

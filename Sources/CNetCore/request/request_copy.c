@@ -337,6 +337,7 @@ static nc_request_copy describe(const nc_request *request) {
         .cookie_use = request->cookie_use,
         .may_pause = request->may_pause,
         .is_cross_origin = request->is_cross_origin,
+        .ignores_netrc = request->ignores_netrc,
         .refuses_malformed_fields = request->refuses_malformed_fields,
         .dscp = request->dscp,
         .priority = request->priority,

@@ -77,6 +77,7 @@ typedef struct nc_request_copy {
     bool may_pause;
     bool refuses_malformed_fields;
     bool is_cross_origin; // the first hop already counts as cross-origin
+    bool ignores_netrc;
     uint8_t dscp;         // 0 is none
     nc_priority priority;
     nc_copied_options *options; // NULL without optional settings

@@ -66,7 +66,7 @@ extension Agent {
     public func warm(_ call: some RequestConvertible) async throws(NetError) {
         var request = try await call.callRequest()
         switch try rules(of: request).renewing {
-        case .off:
+        case .off, .inherited, .mode, .reload:
             throw NetError(.usage, "the cache policy of the request is off or does not apply to it (Request.caching)")
         case .application(var policy):
             policy.writesAsynchronously = false
@@ -126,7 +126,7 @@ extension Agent {
     /// Returns the cache rules of the request, or those of the ``Caching`` interceptor if the request has none.
     func rules(of request: Request<some Sendable>) throws(NetError) -> CacheRules {
         let caching = try caching(for: request)
-        return request.caching ?? request.service?.configuration.caching ?? caching.rules
+        return request.cacheRules(over: caching.rules)
     }
 
     private func caching(for request: Request<some Sendable>) throws(NetError) -> Caching {

@@ -50,18 +50,18 @@ extension Agent {
     ///   - path: the path of the file, or of a directory for it: a `String` or a `URL`.
     ///   - query: the query, as for ``get``.
     ///   - headers: the header fields.
-    ///   - credentials: the credentials; `nil` for those of the agent.
+    ///   - credentials: the credentials.
     ///   - timeout: the total time; `nil` for that of ``Configuration/streamLimits``.
     ///   - options: how the file is fetched and checked.
     ///   - progress: receives the progress; see ``Request/progress``.
     @discardableResult
     public func download(
         _ source: some URLConvertible, to path: some URLConvertible, query: ParameterList? = nil,
-        headers: Headers = [:], credentials: Credentials? = nil, timeout: Duration? = nil,
+        headers: Headers = [:], credentials: Credentials = .inherited, timeout: Duration? = nil,
         options: DownloadOptions = DownloadOptions(), progress: ProgressHandler? = nil
     ) async throws(NetError) -> Response<DownloadedFile> {
         var request = Request<Bytes>(source, parameters: query.map { Parameters($0) }, headers: headers)
-        CallOptions(headers, credentials, nil, timeout, progress).apply(to: &request)
+        CallOptions(headers, credentials, .inherited, timeout, progress).apply(to: &request)
         return try await download(request, to: path, options: options)
     }
 

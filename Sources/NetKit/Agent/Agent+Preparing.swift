@@ -174,7 +174,9 @@ extension Agent {
         of service: Service?, to content: inout RequestContent, _ headers: Headers, _ withheld: WithheldAdditions
     ) {
         if let service = service?.configuration {
-            content.redirects = content.redirects ?? service.redirects
+            if content.redirects == nil, service.redirects != .inherited {
+                content.redirects = service.redirects
+            }
             if var trust = service.trust, content.optionalStorage?.value.trust == nil {
                 if withheld.contains(.service) {
                     trust.identity = nil

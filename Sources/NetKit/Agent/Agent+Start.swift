@@ -187,6 +187,6 @@ extension Agent {
         else {
             return nil
         }
-        return request.duplicates ?? request.service?.configuration.duplicates ?? deduplication.policy
+        return request.duplicatePolicy ?? deduplication.policy
     }
 }

@@ -22,14 +22,14 @@ extension Agent {
     ///   - path: a path relative to ``Configuration/baseURL``, or a URL.
     ///   - query: the query, as for ``get``.
     ///   - headers: the header fields.
-    ///   - credentials: the credentials; `nil` for those of the agent.
+    ///   - credentials: the credentials.
     ///   - timeout: the total time; `nil` for that of ``Configuration/streamLimits``.
     public func stream(
         _ path: some URLConvertible, query: ParameterList? = nil, headers: Headers = [:],
-        credentials: Credentials? = nil, timeout: Duration? = nil
+        credentials: Credentials = .inherited, timeout: Duration? = nil
     ) async throws(NetError) -> ResponseStream {
         var request = Request<Void>(path, parameters: query.map { Parameters($0) }, headers: headers)
-        CallOptions(headers, credentials, nil, timeout).apply(to: &request)
+        CallOptions(headers, credentials, .inherited, timeout).apply(to: &request)
         return try await stream(request)
     }
 

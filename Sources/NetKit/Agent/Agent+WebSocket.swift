@@ -23,10 +23,10 @@ extension Agent {
     /// - Parameters:
     ///   - path: the path or the URL.
     ///   - headers: the header fields of the handshake.
-    ///   - credentials: the credentials; `nil` for those of the agent.
+    ///   - credentials: the credentials.
     ///   - options: the options of the socket.
     public func webSocket(
-        _ path: some URLConvertible, headers: Headers = [:], credentials: Credentials? = nil,
+        _ path: some URLConvertible, headers: Headers = [:], credentials: Credentials = .inherited,
         options: WebSocket.Options = .init()
     ) async throws(NetError) -> WebSocket {
         var request = Request<Void>(path, headers: headers)

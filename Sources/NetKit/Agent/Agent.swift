@@ -227,7 +227,9 @@ public final class Agent: Sendable {
 
     /// Adds credentials to a request that has none.
     func addCredentials(_ credentials: Credentials?, to content: inout RequestContent, _ headers: Headers) {
-        if let credentials, content.optionalStorage?.value.credentials == nil, headers["Authorization"] == nil {
+        if let credentials, credentials != .inherited, content.optionalStorage?.value.credentials == nil,
+            headers["Authorization"] == nil
+        {
             content.optionalSettings.credentials = credentials
         }
     }

@@ -205,7 +205,7 @@ extension Agent {
     /// Returns the rules for this request. If the request itself sets no rules, those of the ``Caching`` interceptor
     /// apply to GET and HEAD only, unless ``CachePolicy/methods`` is set.
     private func applicableRules(_ rules: CacheRules, for request: Request<some Sendable>) -> CacheRules {
-        guard request.caching == nil, case .application(var policy) = rules else { return rules }
+        guard !request.setsCachePolicy, case .application(var policy) = rules else { return rules }
         policy.methods = policy.methods ?? [.get, .head]
         return .application(policy)
     }

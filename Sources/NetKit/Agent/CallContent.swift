@@ -66,16 +66,16 @@ extension CallContent {
     }
 }
 
-/// The other settings of a one-line call. Those that are `nil` do not change the request.
+/// The other settings of a one-line call.
 struct CallOptions {
     let headers: Headers
-    private let credentials: Credentials?
-    private let caching: CacheRules?
+    private let credentials: Credentials
+    private let caching: CacheRules
     private let timeout: Duration?
     private let progress: Agent.ProgressHandler?
 
     init(
-        _ headers: Headers, _ credentials: Credentials?, _ caching: CacheRules? = nil, _ timeout: Duration? = nil,
+        _ headers: Headers, _ credentials: Credentials, _ caching: CacheRules = .inherited, _ timeout: Duration? = nil,
         _ progress: Agent.ProgressHandler? = nil
     ) {
         self.headers = headers
@@ -87,10 +87,10 @@ struct CallOptions {
 
     /// Applies the settings except the headers.
     func apply(to request: inout Request<some Sendable>) {
-        if let credentials {
+        if credentials != .inherited {
             request.credentials = credentials
         }
-        if let caching {
+        if case .inherited = caching {} else {
             request.caching = caching
         }
         if let timeout {

@@ -22,7 +22,7 @@ final class CallRunner: CallEnd {
     }
 
     func exchange(_ call: Call, _ hooks: TransferHooks) async throws(NetError) -> ChainResponse {
-        if call.request.hasOptions, call.request.caching?.mode == .cacheOnly {
+        if call.request.hasOptions, call.request.caching.mode == .cacheOnly {
             throw NetError(.notCached, "cache-only request, but the agent has no Caching interceptor")
         }
         guard call.budget.isRaced else { return try await runTransfers(call, hooks) }

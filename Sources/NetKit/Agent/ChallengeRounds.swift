@@ -46,8 +46,8 @@ struct ChallengeRounds {
         self.coordinator = coordinator
         self.budget = budget ?? TimeBudget(request.content.limitsStorage?.value.total)
         self.agentProxy = agentProxy
-        serverFailures = request.credentials == nil && request.headers["Authorization"] == nil ? 0 : 1
-        proxyFailures = (request.proxy ?? agentProxy)?.credentials == nil ? 0 : 1
+        serverFailures = request.effectiveCredentials == nil && request.headers["Authorization"] == nil ? 0 : 1
+        proxyFailures = (request.ownProxy ?? agentProxy)?.credentials == nil ? 0 : 1
     }
 
     /// Returns the request with the remaining time as its total limit.
@@ -65,7 +65,7 @@ struct ChallengeRounds {
             originURL = originURL.secured(as: response.metrics.first?.url)
         }
         let challenged = request.lastHop(along: response.metrics)
-        guard isProxy ? proxy != nil : response.status == 401, rounds < Self.maxRounds,
+        guard isProxy ? proxy != nil : response.status == 401 && request.credentials != .none, rounds < Self.maxRounds,
             challenged.body?.isRepeatable ?? true,
             isProxy || isFromTrustedOrigin(response), let offer = try await nextCredentials(after: response)
         else { return false }
@@ -133,7 +133,7 @@ struct ChallengeRounds {
 
     /// The proxy that may receive credentials; `nil` if the request uses no proxy.
     private var proxy: Proxy? {
-        let proxy = request.proxy ?? agentProxy
+        let proxy = request.ownProxy ?? agentProxy
         return proxy?.choice == .direct ? nil : proxy
     }
 
@@ -165,7 +165,7 @@ struct ChallengeRounds {
         rounds += 1
         let credentials = offer.credentials
         if offer.challenge.isProxy {
-            request.proxy = proxy?.replacingCredentials(by: credentials)
+            request.proxy = proxy?.replacingCredentials(by: credentials) ?? .inherited
             proxyFailures += 1
         } else {
             request.credentials = credentials

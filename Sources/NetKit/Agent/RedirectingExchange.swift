@@ -6,7 +6,7 @@ struct RedirectingExchange {
 
     /// Sends the request, follows redirects as the hooks decide, and returns the final response.
     func response() async throws(NetError) -> ChainResponse {
-        let policy = call.request.redirects ?? .follow
+        let policy = call.request.redirects
         var current = call
         var history = RedirectHistory()
         // With a redirect hook, each hop is a separate transfer. Only the origin of the first one receives credentials.

@@ -170,7 +170,9 @@ extension Agent {
                 request.headers["Last-Event-ID"] = lastEventID
             }
             // With the rules of the Caching interceptor, each connection could return old, stored events.
-            request.caching = request.caching ?? .off
+            if case .inherited = request.caching {
+                request.caching = .off
+            }
             request.acceptedStatuses = request.acceptedStatuses.endingEventStreams
             return try await self.stream(request, isChecked: true)
         }
@@ -183,11 +185,11 @@ extension Agent {
     ///   - path: a path relative to ``Configuration/baseURL``, or a URL.
     ///   - query: the query, as for ``get``.
     ///   - headers: the header fields.
-    ///   - credentials: the credentials; `nil` for those of the agent.
+    ///   - credentials: the credentials.
     ///   - options: the options of the event stream.
     public func serverSentEvents(
         _ path: some URLConvertible, query: ParameterList? = nil, headers: Headers = [:],
-        credentials: Credentials? = nil, options: ServerSentEvent.Options = .init()
+        credentials: Credentials = .inherited, options: ServerSentEvent.Options = .init()
     ) -> some AsyncSequence<ServerSentEvent, NetError> & Sendable {
         var request = Request<Void>(path, parameters: query.map { Parameters($0) }, headers: headers)
         CallOptions(headers, credentials).apply(to: &request)

@@ -21,7 +21,7 @@ public struct Verb: Sendable {
         _ path: some URLConvertible, as type: Value.Type = Value.self, parameters: ParameterList? = nil,
         query: ParameterList? = nil, json: ParameterList? = nil, form: ParameterList? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
-        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
         progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
@@ -35,7 +35,7 @@ public struct Verb: Sendable {
         _ path: some URLConvertible, parameters: ParameterList? = nil,
         query: ParameterList? = nil, json: ParameterList? = nil, form: ParameterList? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
-        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
         progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<JSONValue?> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
@@ -49,7 +49,7 @@ public struct Verb: Sendable {
         _ path: some URLConvertible, as type: Value.Type = Value.self, parameters: Parameters? = nil,
         query: Parameters? = nil, json: Parameters? = nil, form: Parameters? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
-        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
         progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
@@ -64,7 +64,7 @@ public struct Verb: Sendable {
         _ path: some URLConvertible, parameters: Parameters? = nil,
         query: Parameters? = nil, json: Parameters? = nil, form: Parameters? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
-        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
         progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<JSONValue?> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
@@ -78,7 +78,7 @@ public struct Verb: Sendable {
         _ path: some URLConvertible, as type: Value.Type = Value.self, parameters: (any Encodable)? = nil,
         query: (any Encodable)? = nil, json: (any Encodable)? = nil, form: (any Encodable)? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
-        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
         progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
@@ -93,7 +93,7 @@ public struct Verb: Sendable {
         _ path: some URLConvertible, parameters: (any Encodable)? = nil,
         query: (any Encodable)? = nil, json: (any Encodable)? = nil, form: (any Encodable)? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
-        credentials: Credentials? = nil, caching: CacheRules? = nil, timeout: Duration? = nil,
+        credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
         progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<JSONValue?> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
@@ -155,19 +155,19 @@ extension Agent {
     ///   - method: the method.
     ///   - contentType: the media type of the file.
     ///   - headers: the header fields.
-    ///   - credentials: the credentials; `nil` for those of the agent.
+    ///   - credentials: the credentials.
     ///   - timeout: the total time; see ``Request/timeout``.
     ///   - progress: receives the progress; see ``Request/progress``.
     @discardableResult
     public func upload<Value: Decodable & Sendable>(
         file: some URLConvertible, to path: some URLConvertible, as type: Value.Type = JSONValue?.self,
-        method: Method = .post, contentType: String? = nil, headers: Headers = [:], credentials: Credentials? = nil,
+        method: Method = .post, contentType: String? = nil, headers: Headers = [:], credentials: Credentials = .inherited,
         timeout: Duration? = nil, progress: ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let decoding = Decoding.treeIfJSON as? Decoding<Value> ?? .automatic
         var request = Request<Value>(
             path, method: method, headers: headers, body: .file(file, contentType: contentType), decoding: decoding)
-        CallOptions(headers, credentials, nil, timeout, progress).apply(to: &request)
+        CallOptions(headers, credentials, .inherited, timeout, progress).apply(to: &request)
         return try await send(request)
     }
 }

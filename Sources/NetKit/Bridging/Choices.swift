@@ -5,7 +5,7 @@ internal import CNetCore
 extension RedirectPolicy {
     var cValue: nc_redirect_choice {
         switch self {
-        case .follow: .NC_REDIRECTS_FOLLOW
+        case .follow, .inherited: .NC_REDIRECTS_FOLLOW
         case .followDowngrades: .NC_REDIRECTS_FOLLOW_DOWNGRADE
         case .return: .NC_REDIRECTS_RETURN
         }

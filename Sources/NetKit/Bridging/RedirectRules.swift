@@ -18,7 +18,7 @@ struct RedirectDecision {
         unsafe question.is_head = request.method == .head
         unsafe question.is_post = request.method == .post
         unsafe question.keeps_dot_segments = request.keepsDotSegments
-        unsafe question.choice = (request.redirects ?? .follow).cValue
+        unsafe question.choice = request.redirects.cValue
         unsafe question.followed = UInt32(clamping: count)
         unsafe question.max_redirects = request.limits.redirectLimit
         var decision = nc_redirect_decision()

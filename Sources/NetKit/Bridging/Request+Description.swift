@@ -114,7 +114,8 @@ extension OptionalSettingsStorage {
         unsafe description.unix_socket = text.put(value.unixSocket)
         unsafe description.is_cross_origin = value.isCrossOrigin
         unsafe description.save_path = text.put(value.savePath)
-        if let credentials = value.credentials {
+        unsafe description.ignores_netrc = value.credentials == Credentials.none
+        if let credentials = value.credentials, credentials != .none {
             unsafe description.credentials = credentials.cValue(in: &text)
         }
         return unsafe withOverrides(in: &text) { overrides, text in
@@ -186,7 +187,7 @@ extension Proxy {
         unsafe text.withFields(headers.list) { fields, text in
             var proxy = unsafe nc_proxy()
             switch choice {
-            case .direct: unsafe proxy.choice = .NC_PROXY_NONE
+            case .direct, .inherited: unsafe proxy.choice = .NC_PROXY_NONE
             case .environment: unsafe proxy.choice = .NC_PROXY_ENVIRONMENT
             case .url(let url):
                 unsafe proxy.choice = .NC_PROXY_URL

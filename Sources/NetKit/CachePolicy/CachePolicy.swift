@@ -1,18 +1,51 @@
 /// The rules by which responses are stored and used.
+///
+///     let cities = try await agent.get("cities", as: [City].self, caching: .maxAge(.seconds(300)))
+///     let fresh = try await agent.get("cities", as: [City].self, caching: .reload)
+///     request.caching = .http()
 public enum CacheRules: Sendable {
+    /// The rules of the service, or else those of ``Caching``.
+    case inherited
+    /// The inherited rules with another mode.
+    case mode(CacheMode)
+    /// The inherited rules, but the stored response is not used. The new response replaces it.
+    case reload
     /// No caching: responses are neither stored nor used.
     case off
     /// The app's rules.
     case application(CachePolicy)
     /// The server's rules.
-    case http(HTTPCachePolicy)
+    case http(HTTPCachePolicy = HTTPCachePolicy())
 
-    /// The order in which cache and network are used; `nil` for ``off``.
+    /// The app's rules: a stored response is used up to this age, whatever the server's rules are.
+    public static func maxAge(_ age: Duration) -> CacheRules { .application(CachePolicy(maximumAge: age)) }
+
+    /// The inherited rules, without the network: see ``CacheMode/cacheOnly``.
+    public static let cacheOnly = CacheRules.mode(.cacheOnly)
+    /// The inherited rules, for ``Agent/answers(to:)``: see ``CacheMode/cacheThenNetwork``.
+    public static let cacheThenNetwork = CacheRules.mode(.cacheThenNetwork)
+    /// The inherited rules, with the stored response if the network fails: see ``CacheMode/networkElseCache``.
+    public static let networkElseCache = CacheRules.mode(.networkElseCache)
+
+    /// The order in which cache and network are used; `nil` if the rules do not determine it.
     package var mode: CacheMode? {
         switch self {
-        case .off: nil
+        case .off, .inherited, .reload: nil
+        case .mode(let mode): mode
         case .application(let policy): policy.mode
         case .http(let policy): policy.mode
+        }
+    }
+
+    /// Returns the rules to apply, if these are the rules of a request and `outer` are those of the service or of
+    /// ``Caching``. If `outer` is ``off``, ``mode(_:)`` and ``reload`` remain.
+    package func over(_ outer: CacheRules) -> CacheRules {
+        switch (self, outer) {
+        case (.mode, .off), (.reload, .off): self
+        case (.inherited, _): outer
+        case (.mode(let mode), _): outer.with(mode)
+        case (.reload, _): outer.renewing
+        case (.off, _), (.application, _), (.http, _): self
         }
     }
 
@@ -20,6 +53,7 @@ public enum CacheRules: Sendable {
     package var renewing: CacheRules {
         switch with(.cacheElseNetwork) {
         case .off: return .off
+        case .inherited, .mode, .reload: return .reload
         case .application(var policy):
             policy.ignoresStored = true
             return .application(policy)
@@ -33,6 +67,7 @@ public enum CacheRules: Sendable {
     func with(_ mode: CacheMode) -> CacheRules {
         switch self {
         case .off: return .off
+        case .inherited, .mode, .reload: return .mode(mode)
         case .application(var policy):
             policy.mode = mode
             return .application(policy)
@@ -44,13 +79,31 @@ public enum CacheRules: Sendable {
 }
 
 extension Request {
-    /// The cache rules of the request. If `nil`, those of the service apply, or else those of ``Caching``.
+    /// The cache rules of the request.
     ///
     /// An agent without ``Caching`` ignores the rules and sends the request. With ``CacheMode/cacheOnly``, the request
     /// fails with ``NetError/Code/notCached`` instead.
-    public var caching: CacheRules? {
-        get { callSettings?.value.caching }
-        set { settings.caching = newValue }
+    public var caching: CacheRules {
+        get { callSettings?.value.caching ?? .inherited }
+        set {
+            if case .inherited = newValue {
+                settings.caching = nil
+            } else {
+                settings.caching = newValue
+            }
+        }
+    }
+
+    /// Whether the request itself sets the policy of the app, which then applies to any method.
+    var setsCachePolicy: Bool {
+        guard hasOptions, case .application = caching else { return false }
+        return true
+    }
+
+    /// Returns the rules to apply. Those of the request come first, then those of its service, then `outer`.
+    func cacheRules(over outer: CacheRules) -> CacheRules {
+        guard hasOptions else { return outer }
+        return caching.over((service?.configuration.caching ?? .inherited).over(outer))
     }
 }
 
@@ -148,7 +201,7 @@ public struct CachePolicy: Sendable {
 /// Caching by the server's directives, as a private cache (RFC 9111). Unlike a proxy's cache, it does not share
 /// responses between users.
 ///
-///     request.caching = .http(HTTPCachePolicy())
+///     request.caching = .http()
 public struct HTTPCachePolicy: Sendable {
     /// The order in which cache and network are used.
     public var mode: CacheMode

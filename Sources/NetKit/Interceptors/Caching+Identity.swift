@@ -7,7 +7,7 @@ extension Caching {
         if let name {
             return name.isEmpty
         }
-        return request.credentials == nil && !request.getsCookies(context) && !request.headers.hasAny(credentialNames)
+        return request.effectiveCredentials == nil && !request.getsCookies(context) && !request.headers.hasAny(credentialNames)
             && !hasSecrets(request.headers) && !request.url.hasUserinfo && request.identityFields.isEmpty
             && request.wrappingService == nil
             && !context.sendsHiddenCredentials(request)
@@ -147,7 +147,7 @@ extension Request {
         for name in identityFields {
             sent += [name] + headers.byteScalars(named: name)
         }
-        if let credentials {
+        if let credentials = effectiveCredentials {
             sent += [credentials.user, credentials.password, credentials.token]
         }
         if url.hasUserinfo {

@@ -2,7 +2,7 @@
 ///
 ///     let caching = Caching(DiskCacheStore(directory: path))
 ///     configuration.interceptors = [caching]
-///     request.caching = .application(CachePolicy(maximumAge: .seconds(300)))
+///     request.caching = .maxAge(.seconds(300))
 ///
 /// Place it before interceptors that should not run for a cached response, such as ``Retry`` and ``RateLimit``. A
 /// cached response is checked, decoded and observed like one from the network. ``Response/cache`` reports the decision
@@ -50,13 +50,13 @@ public final class Caching: PromptInterceptor {
     ///
     /// - Parameters:
     ///   - store: the store.
-    ///   - rules: the rules of requests that set none.
+    ///   - rules: the rules of requests that set none: by default those of the server.
     ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes. If `nil`, the cache creates a
     ///     key and keeps it in the store.
     ///   - secrets: names of header fields whose values distinguish users.
     ///   - time: the clock.
     public init(
-        _ store: any CacheStore, rules: CacheRules = .off, hashKey: Bytes? = nil,
+        _ store: any CacheStore, rules: CacheRules = .http(), hashKey: Bytes? = nil,
         secrets: Redaction.Names = .usual, time: TimeSource = .system
     ) {
         self.rules = rules
@@ -71,14 +71,14 @@ public final class Caching: PromptInterceptor {
     ///
     /// - Parameters:
     ///   - standard: the store for the key of the hashes, if there is no `hashKey`.
-    ///   - rules: the rules of requests that set none.
+    ///   - rules: the rules of requests that set none: by default those of the server.
     ///   - hashKey: the key of the hashes of users and sensitive data, 32 random bytes. If `nil`, the cache creates a
     ///     key and keeps it in the store `standard`.
     ///   - secrets: names of header fields whose values distinguish users.
     ///   - time: the clock.
     ///   - store: returns the store of a request. It is called often and must be fast.
     public init(
-        _ standard: any CacheStore, rules: CacheRules = .off, hashKey: Bytes? = nil,
+        _ standard: any CacheStore, rules: CacheRules = .http(), hashKey: Bytes? = nil,
         secrets: Redaction.Names = .usual, time: TimeSource = .system,
         storeFor store: @escaping @Sendable (Request<Bytes>) -> any CacheStore
     ) {
@@ -94,7 +94,7 @@ public final class Caching: PromptInterceptor {
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
         switch evaluator(for: next.identified(call), next.cacheContext) {
         case nil:
-            guard rules(of: call.request).mode != .cacheOnly else {
+            guard call.request.cacheRules(over: rules).mode != .cacheOnly else {
                 throw NetError(.notCached, "cache-only request, but its cache policy is off or does not apply to it")
             }
             return try await next(call)
@@ -168,20 +168,14 @@ public final class Caching: PromptInterceptor {
         case http(HTTPCacheEvaluator)
     }
 
-    private func rules(of request: Request<Bytes>) -> CacheRules {
-        guard request.hasOptions else { return rules }
-        return request.caching ?? request.service?.configuration.caching ?? rules
-    }
-
     /// Returns the evaluator for a call, or `nil` if the call does not use the cache.
     func evaluator(for call: Call, _ context: CacheContext) -> Evaluator? {
         let request = call.request
-        let isExplicit = request.hasOptions && request.caching != nil
-        switch rules(of: request) {
-        case .off: return nil
+        switch request.cacheRules(over: rules) {
+        case .off, .inherited, .mode, .reload: return nil
         case .application(let policy):
             guard request.body == nil || request.body?.wholeBytes != nil,
-                policy.applies(to: request.method, isExplicit: isExplicit), !request.hasPreconditions
+                policy.applies(to: request.method, isExplicit: request.setsCachePolicy), !request.hasPreconditions
             else { return nil }
             return .application(
                 TTLCacheEvaluator(policy: policy, call: call, caching: self, context: context))

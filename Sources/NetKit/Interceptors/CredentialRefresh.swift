@@ -108,7 +108,8 @@ public final class CredentialRefresh<Token: Sendable>: OriginBoundInterceptor, P
     }
 
     private func bypasses(_ request: Request<Bytes>) -> Bool {
-        request.bypassesCredentialRefresh || RunningRefreshes.identifiers.contains(ObjectIdentifier(self))
+        request.credentials == .none || request.bypassesCredentialRefresh
+            || RunningRefreshes.identifiers.contains(ObjectIdentifier(self))
     }
 
     /// Sends the call with the current credentials. If they have expired, sends it again with new credentials.

@@ -56,7 +56,7 @@ extension RedirectStep {
         }
         if decision.isCrossOrigin {
             next.headers = next.headers.safeCrossOrigin
-            next.credentials = nil
+            next.credentials = next.credentials == .none ? .none : .inherited
             next.unixSocket = nil
             next.dropTrailers()
             next.content.optionalSettings.isCrossOrigin = true  // Stays true after a redirect back.

@@ -42,7 +42,7 @@ extension RequestDeduplication.Key {
 private struct User: Hashable, Sendable {
     let agent: ObjectIdentifier?
     let service: ObjectIdentifier?
-    let credentials: Credentials?
+    let credentials: Credentials
     let trust: TrustPolicy?
     let cookiePolicy: CookiePolicy
     /// The URL, if it contains a user name.
@@ -79,10 +79,10 @@ private struct CompleteKey: Hashable, Sendable {
     let fields: [[UInt8]]
     let body: [UInt8]?
     let type: String?
-    let credentials: Credentials?
+    let credentials: Credentials
     let trust: TrustPolicy?
     let limits: Limits
-    let redirects: RedirectPolicy?
+    let redirects: RedirectPolicy
     let httpVersionPolicy: HTTPVersionPolicy
     let acceptsCodings: Bool
     let acceptsTransferCodings: Bool
@@ -96,10 +96,10 @@ private struct CompleteKey: Hashable, Sendable {
     /// Returns `nil` if the request cannot be compared with others.
     init?(_ call: Call, _ agent: ObjectIdentifier?) {
         let request = call.request
-        guard request.proxy == nil, request.unixSocket == nil, request.addressOverrides.isEmpty,
+        guard request.ownProxy == nil, request.unixSocket == nil, request.addressOverrides.isEmpty,
             request.trailers == nil, let interceptors = request.interceptors.identities
         else { return nil }
-        if let rules = request.caching {
+        if let rules = request.callSettings?.value.caching {
             guard let terms = rules.terms else { return nil }
             caching = terms
         } else {
@@ -175,6 +175,9 @@ extension CacheRules {
     fileprivate var terms: [String]? {
         switch self {
         case .off: return ["off"]
+        case .inherited: return ["inherited"]
+        case .mode(let mode): return ["mode \(mode)"]
+        case .reload: return ["reload"]
         case .application(let policy):
             guard case .accepted = policy.storing else { return nil }
             let texts = [policy.sensitiveData, policy.appVersion, policy.scope].map { "\($0 as Any)" }

@@ -1,5 +1,7 @@
 /// The action for a request while a duplicate of it is in flight.
 public enum DuplicatePolicy: Sendable, Hashable {
+    /// The policy of the service, or else that of ``RequestDeduplication``. For the latter, the same as ``allow``.
+    case inherited
     /// Sends both requests.
     case allow
     /// Cancels the earlier request and sends the new one.
@@ -16,11 +18,16 @@ public enum DuplicatePolicy: Sendable, Hashable {
 }
 
 extension Request {
-    /// The action for this request while a duplicate of it is in flight. If `nil`, the policy of the service applies, or
-    /// else that of ``RequestDeduplication``.
-    public var duplicates: DuplicatePolicy? {
-        get { callSettings?.value.duplicates }
-        set { settings.duplicates = newValue }
+    /// The action for this request while a duplicate of it is in flight.
+    public var duplicates: DuplicatePolicy {
+        get { callSettings?.value.duplicates ?? .inherited }
+        set { settings.duplicates = newValue == .inherited ? nil : newValue }
+    }
+
+    /// The policy of the request or its service; `nil` if neither has one.
+    var duplicatePolicy: DuplicatePolicy? {
+        let service = service?.configuration.duplicates ?? .inherited
+        return [duplicates, service].first { $0 != .inherited }
     }
 
     /// A key of the app's choice: requests with the same key are duplicates. If `nil`, the policy determines which
@@ -74,7 +81,7 @@ public final class RequestDeduplication: PromptInterceptor {
     ///
     /// - Parameter policy: the policy of requests that set none.
     public init(_ policy: DuplicatePolicy = .allow) {
-        self.policy = policy
+        self.policy = policy == .inherited ? .allow : policy
     }
 
     /// The number of calls that wait for a response, including those that share one. Calls with
@@ -108,11 +115,9 @@ public final class RequestDeduplication: PromptInterceptor {
     /// Returns the policy of a request, of its service, or of this interceptor. Except as the request's own policy, a
     /// response is shared only for a safe method.
     private func policy(of request: Request<Bytes>) -> DuplicatePolicy {
-        if request.hasOptions, let policy = request.duplicates {
-            return policy
-        }
-        let policy = (request.hasOptions ? request.service?.configuration.duplicates : nil) ?? policy
-        return policy == .join && !request.method.isSafe ? .allow : policy
+        let isOwn = request.hasOptions && request.duplicates != .inherited
+        let policy = (request.hasOptions ? request.duplicatePolicy : nil) ?? policy
+        return !isOwn && policy == .join && !request.method.isSafe ? .allow : policy
     }
 
     // MARK: Requests in flight

@@ -128,6 +128,8 @@ extension Result {
 
 /// Whether and how a request is sent again after a temporary failure.
 public enum RetryPolicy: Sendable {
+    /// The policy of the service, or else the agent's ``Retry`` interceptor. Without one, the request is sent once.
+    case inherited
     /// The request is sent once.
     case never
     /// The request is sent again at most this many times. The other settings are those of the agent's ``Retry``, or the
@@ -141,6 +143,7 @@ public enum RetryPolicy: Sendable {
     /// - Parameter configured: the interceptor of the agent; `nil` if it has none.
     func settings(over configured: Retry?) -> Retry? {
         switch self {
+        case .inherited: return configured
         case .never: return nil
         case .upTo(let count):
             var settings = configured ?? Retry()
@@ -152,20 +155,23 @@ public enum RetryPolicy: Sendable {
 }
 
 private enum RetryPolicyOption: RequestOption {
-    static let defaultValue = RetryPolicy?.none
+    static let defaultValue = RetryPolicy.inherited
 }
 
 extension Request {
-    /// Whether and how the request is sent again after a temporary failure. If `nil`, the policy of the service applies,
-    /// or else the agent's ``Retry`` interceptor. Without one, the request is sent once.
-    public var retries: RetryPolicy? {
-        get { hasOptions ? self[RetryPolicyOption.self] : nil }
+    /// Whether and how the request is sent again after a temporary failure.
+    public var retries: RetryPolicy {
+        get { hasOptions ? self[RetryPolicyOption.self] : .inherited }
         set { self[RetryPolicyOption.self] = newValue }
     }
 
-    /// The policy of the request or its service.
+    /// The policy of the request or its service; `nil` if neither has one.
     var retryPolicy: RetryPolicy? {
         guard hasOptions else { return nil }
-        return retries ?? service?.configuration.retries
+        for policy in [retries, service?.configuration.retries ?? .inherited] {
+            if case .inherited = policy { continue }
+            return policy
+        }
+        return nil
     }
 }

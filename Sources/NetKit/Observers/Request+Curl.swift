@@ -95,7 +95,9 @@ package struct CurlCommand {
             ]
         }
         add(optionalStorage.trust)
-        add(optionalStorage.credentials)
+        if let credentials = optionalStorage.credentials, credentials != .none {
+            add(credentials)
+        }
         add(optionalStorage.proxy)
     }
 
@@ -115,8 +117,7 @@ package struct CurlCommand {
         }
     }
 
-    private mutating func add(_ credentials: Credentials?) {
-        guard let credentials else { return }
+    private mutating func add(_ credentials: Credentials) {
         if credentials.schemes == .bearer {
             words += ["-H", "Authorization: " + secret("Bearer \(credentials.token)")]
             return
@@ -134,7 +135,7 @@ package struct CurlCommand {
         guard let proxy else { return }
         switch proxy.choice {
         case .direct: words += ["--noproxy", "*"]
-        case .environment: break
+        case .environment, .inherited: break
         case .url(let url):
             words += ["-x", url.withoutUserinfo]
             if !proxy.except.isEmpty {

@@ -12,9 +12,9 @@ enum PathTarget: Sendable, Equatable {
             return
         }
         let target = request.url.hostAndPort
-        if let proxy = request.proxy ?? proxy {
+        if let proxy = request.ownProxy ?? proxy {
             switch proxy.choice {
-            case .direct: break
+            case .direct, .inherited: break
             case .environment:
                 // The C core reads the environment variables.
                 self = .nothing

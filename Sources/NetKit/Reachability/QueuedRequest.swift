@@ -86,7 +86,7 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
         request.keepsDotSegments = keepsDotSegments ?? false
         request.refusesMalformedFields = refusesMalformedFields ?? false
         request.omitsZeroLength = omitsZeroLength ?? false
-        request.redirects = redirects.flatMap { Self.redirectNames[$0] }
+        request.redirects = redirects.flatMap { Self.redirectNames[$0] } ?? .inherited
         request.cookiePolicy = cookiePolicy.flatMap { Self.cookieNames[$0] } ?? .sendAndStore
         if let acceptedStatuses, acceptedStatuses.count == 2, acceptedStatuses[0] <= acceptedStatuses[1] {
             request.acceptedStatuses = acceptedStatuses[0]..<acceptedStatuses[1]
@@ -144,7 +144,7 @@ struct QueueRules: Sendable {
     /// recipient or content.
     private static func unstoredSetting(of request: Request<Bytes>) -> String? {
         let settings: [(String, Bool)] = [
-            ("a trust policy", request.trust != nil), ("a proxy", request.proxy != nil),
+            ("a trust policy", request.trust != nil), ("a proxy", request.ownProxy != nil),
             ("a socket", request.unixSocket != nil), ("an address", !request.addressOverrides.isEmpty),
             ("trailers", request.trailers != nil),
         ]

@@ -10,7 +10,15 @@ public struct Credentials: Sendable, Hashable {
         static let bearer = Self(rawValue: 4)
         static let ntlm = Self(rawValue: 8)
         static let negotiate = Self(rawValue: 16)
+        static let inherited = Self(rawValue: 1 << 31)
     }
+
+    /// The credentials of the service, or else those of the agent or of its netrc file.
+    public static let inherited = Credentials(.inherited)
+
+    /// No credentials. The request is sent without those of the service, the agent, its netrc file and a
+    /// ``CredentialRefresh``, and does not respond to a challenge of the server.
+    public static let none = Credentials([])
 
     let schemes: Schemes
     let user: String
@@ -59,6 +67,9 @@ public struct Credentials: Sendable, Hashable {
 extension Credentials: SecretHolding {
     /// The schemes without the secrets.
     public var description: String {
+        if schemes.isEmpty || schemes == .inherited {
+            return schemes.isEmpty ? "Credentials.none" : "Credentials.inherited"
+        }
         let names: [(Schemes, String)] = [
             (.basic, "basic"), (.digest, "digest"), (.bearer, "bearer"), (.ntlm, "ntlm"), (.negotiate, "negotiate"),
         ]

@@ -1,6 +1,7 @@
 /// A proxy for requests. NetKit sends the proxy's credentials only to the proxy.
 public struct Proxy: Sendable, Equatable {
     enum Choice: Sendable, Hashable {
+        case inherited
         case direct
         case environment
         case url(String)
@@ -37,6 +38,9 @@ public struct Proxy: Sendable, Equatable {
         self.usesTunnel = usesTunnel
     }
 
+    /// The proxy of the agent.
+    public static let inherited = Proxy(.inherited)
+
     /// No proxy; environment variables are ignored.
     public static let direct = Proxy(.direct)
 
@@ -63,6 +67,7 @@ extension Proxy: SecretHolding {
     /// The proxy's URL without a name or a password.
     public var description: String {
         switch choice {
+        case .inherited: return "Proxy.inherited"
         case .direct: return "Proxy.direct"
         case .environment: return "Proxy.environment"
         case .url(let url):

@@ -184,9 +184,9 @@ extension Request {
     /// Fields that are added to the cache key for the redirect policy. Empty for the default policy.
     var redirectFields: [Headers.Field] {
         switch redirects {
-        case nil, .follow?: []
-        case .followDowngrades?: [Headers.Field(name: "Redirect", value: "downgrades")]
-        case .return?: [Headers.Field(name: "Redirect", value: "returned")]
+        case .inherited, .follow: []
+        case .followDowngrades: [Headers.Field(name: "Redirect", value: "downgrades")]
+        case .return: [Headers.Field(name: "Redirect", value: "returned")]
         }
     }
 }

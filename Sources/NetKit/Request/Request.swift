@@ -68,10 +68,10 @@ extension Request {
         set { limits.total = newValue }
     }
 
-    /// The redirect policy. If `nil`, the agent's applies.
-    public var redirects: RedirectPolicy? {
-        get { storage.value.redirects }
-        set { content.redirects = newValue }
+    /// The redirect policy.
+    public var redirects: RedirectPolicy {
+        get { storage.value.redirects ?? .inherited }
+        set { content.redirects = newValue == .inherited ? nil : newValue }
     }
 
     /// The TLS trust policy. If `nil`, the agent's applies.
@@ -106,16 +106,24 @@ extension Request {
         set { content.optionalSettings.addressOverrides = newValue }
     }
 
-    /// The credentials to send. If `nil`, the agent uses its netrc file, if it has one.
-    public var credentials: Credentials? {
-        get { storage.value.optionalStorage?.value.credentials }
-        set { content.optionalSettings.credentials = newValue }
+    /// The credentials to send. ``Credentials/none`` sends none, whatever the agent has.
+    public var credentials: Credentials {
+        get { storage.value.optionalStorage?.value.credentials ?? .inherited }
+        set { content.optionalSettings.credentials = newValue == .inherited ? nil : newValue }
     }
 
-    /// The proxy. If `nil`, the agent's applies.
-    public var proxy: Proxy? {
-        get { storage.value.optionalStorage?.value.proxy }
-        set { content.optionalSettings.proxy = newValue }
+    /// The proxy. ``Proxy/direct`` uses none, whatever the agent has.
+    public var proxy: Proxy {
+        get { ownProxy ?? .inherited }
+        set { content.optionalSettings.proxy = newValue == .inherited ? nil : newValue }
+    }
+
+    /// The proxy that the request itself sets.
+    package var ownProxy: Proxy? { storage.value.optionalStorage?.value.proxy }
+
+    /// The credentials that the request sends.
+    package var effectiveCredentials: Credentials? {
+        credentials == .inherited || credentials == .none ? nil : credentials
     }
 
     /// The path of a Unix socket to connect to. It is used only for the origin of the URL, not after a cross-origin

@@ -1,5 +1,7 @@
 /// The handling of redirects (RFC 9110, 15.4).
 public enum RedirectPolicy: Sendable, Hashable {
+    /// The policy of the service, or else that of the agent. For an agent, the same as ``follow``.
+    case inherited
     /// Follows redirects, except from https to http.
     case follow
     /// Follows redirects, including those from https to http.

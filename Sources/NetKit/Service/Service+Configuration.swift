@@ -41,20 +41,17 @@ extension Service {
 
         /// The credentials of requests that set none. They go to the same origins as ``headers``, and override the
         /// agent's.
-        public var credentials: Credentials?
+        public var credentials = Credentials.inherited
         /// The TLS trust policy of requests that set none. If `nil`, the agent's applies.
         public var trust: TrustPolicy?
-        /// The redirect policy of requests that set none. If `nil`, the agent's applies.
-        public var redirects: RedirectPolicy?
-        /// The cache rules of requests that set none. If `nil`, those of ``Caching`` apply.
-        ///
-        /// Without ``CachePolicy/methods``, they apply to GET and HEAD.
-        public var caching: CacheRules?
-        /// The action for a request that sets none while a duplicate of it is in flight. If `nil`, the policy of
-        /// ``RequestDeduplication`` applies.
-        public var duplicates: DuplicatePolicy?
-        /// The retries of requests that set none. If `nil`, those of the agent apply.
-        public var retries: RetryPolicy?
+        /// The redirect policy of requests that set none.
+        public var redirects = RedirectPolicy.inherited
+        /// The cache rules of requests that set none. Without ``CachePolicy/methods``, they apply to GET and HEAD.
+        public var caching = CacheRules.inherited
+        /// The action for a request that sets none while a duplicate of it is in flight.
+        public var duplicates = DuplicatePolicy.inherited
+        /// The retries of requests that set none.
+        public var retries = RetryPolicy.inherited
         /// How JSON is written and read. If `nil`, the agent's setting applies.
         public var json: JSONCoding?
 

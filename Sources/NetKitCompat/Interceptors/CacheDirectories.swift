@@ -69,7 +69,7 @@ extension Caching {
     ///   - secrets: names of header fields whose values distinguish users.
     ///   - time: the clock.
     public convenience init(
-        in directories: CacheDirectories, rules: CacheRules = .off, hashKey: Bytes? = nil,
+        in directories: CacheDirectories, rules: CacheRules = .http(), hashKey: Bytes? = nil,
         secrets: Redaction.Names = .usual, time: TimeSource = .system
     ) {
         self.init(directories.standard, rules: rules, hashKey: hashKey, secrets: secrets, time: time) {

@@ -6,7 +6,7 @@ public import NetKit
 /// A client of Redis or Valkey, which the caches, limits, flights and credentials of a process share.
 ///
 ///     let redis = try RedisClient("rediss://cache.example:6380", prefix: "shop", password: secret, sealKey: key)
-///     let caching = Caching(try RedisCacheStore(redis).twoTier(), rules: .http(HTTPCachePolicy()), hashKey: hashKey)
+///     let caching = Caching(try RedisCacheStore(redis).twoTier(), rules: .http(), hashKey: hashKey)
 ///     configuration.interceptors = [SharedFlight(redis, caching), caching]
 ///
 /// All keys begin with the prefix in braces, such as `{shop}:`. So in a cluster all of them are in one slot, as the

@@ -176,7 +176,7 @@ struct ChallengeTests {
         let server = try LoopbackServer()
         server.script("/", Reply(status: 407, headers: ["Proxy-Authenticate: Basic realm=\"r\""]))
         let challenges = Collected<Challenge>()
-        for proxy in [nil, Proxy.direct] {
+        for proxy in [Proxy.inherited, .direct] {
             var request = Request<Bytes>(server.url("/"))
             request.proxy = proxy
             #expect(try await Self.agent(.use(Self.right), challenges: challenges).send(request).status == 407)

@@ -104,7 +104,7 @@ struct CredentialStoreTests {
 
     @Test func proxyCredentialsAreThoseOfItsProtectionSpace() async throws {
         let stub = StubTransport { received in
-            let isKnown = received.request.proxy?.credentials == Self.right
+            let isKnown = received.request.proxy.credentials == Self.right
             return isKnown
                 ? .text("in")
                 : StubReply(status: 407, headers: ["Proxy-Authenticate": "Basic realm=\"p\""], body: [])

@@ -91,7 +91,7 @@ struct OneLineCallTests {
         )
         let sent = try #require(stub.requests.first?.request)
         #expect(sent.headers["X-A"] == "b" && sent.credentials == .bearer("token") && sent.timeout == .seconds(3))
-        if case .off? = sent.caching {} else { Issue.record("the call has no cache rules") }
+        if case .off = sent.caching {} else { Issue.record("the call has no cache rules") }
     }
 
     @Test func callWithTwoBodiesIsRefused() async throws {

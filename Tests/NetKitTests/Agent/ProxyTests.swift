@@ -156,7 +156,7 @@ struct ProxyTests {
             unsafe setenv("no_proxy", "127.0.0.1", 1)
             Self.check(10, try await Agent().send(request).status == 200)
             Self.check(11, proxy.requestCount == 1)
-            request.proxy = nil
+            request.proxy = .inherited
             let known = Agent(configured: { $0.netrc = .home })
             _ = try await known.send(request)
             Self.check(12, !server.received(3).values(named: "Authorization").isEmpty)

@@ -31,11 +31,8 @@ struct ErrorCatalogueTests {
     @Test func everySwiftErrorCodeIsDocumented() throws {
         let source = try text("Sources/NetKit/Errors/NetError+Codes.swift")
         let known = source.split(separator: "\n").compactMap { line -> String? in
-            let parts = line.split { " =():`".contains($0) }
-            guard let at = parts.firstIndex(of: "let"), parts.count > at + 4, parts[at + 3] == "rawValue" else {
-                return nil
-            }
-            return "\(parts[at + 4]) `\(parts[at + 1])`"
+            let parts = line.split { " =`".contains($0) }
+            return parts.count == 3 && parts[0] == "case" ? "\(parts[2]) `\(parts[1])`" : nil
         }
         // A download's bad status has its own code only in C.
         let listed = try rows().filter { $0[2] != "—" && $0[0] != "50" }.map { "\($0[0]) \($0[2])" }

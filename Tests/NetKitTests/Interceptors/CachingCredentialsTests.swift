@@ -215,7 +215,7 @@ struct CachingCredentialsTests {
     func joinedStreamOfAChallengeIsNotStored(rules: CacheRules) async throws {
         let gate = StubGate()
         let stub = StubTransport { incoming in
-            incoming.request.credentials == nil
+            incoming.request.credentials == .inherited
                 ? StubReply(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
                 : StubReply(headers: Self.fresh, body: [.text("data of a")]).held(by: gate)
         }
@@ -238,7 +238,7 @@ struct CachingCredentialsTests {
     @Test func responseAfterAChallengedRedirectIsNotStored() async throws {
         let stub = StubTransport { incoming in
             if incoming.path == "/home" {
-                return incoming.request.credentials == nil
+                return incoming.request.credentials == .inherited
                     ? StubReply(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
                     : StubReply(status: 302, headers: ["Location": "/users/a"])
             }
@@ -257,7 +257,7 @@ struct CachingCredentialsTests {
             if incoming.headers["If-None-Match"] == nil {
                 return StubReply(headers: ["Cache-Control": "max-age=0", "ETag": "\"1\""], body: [.text("public")])
             }
-            return incoming.request.credentials == nil
+            return incoming.request.credentials == .inherited
                 ? StubReply(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
                 : StubReply(status: 304, headers: ["ETag": "\"1\"", "X-User": canary])
         }

@@ -47,8 +47,8 @@ struct CachingRepresentationTests {
         let fixture = CacheFixture(.app(5000))
         fixture.stub.register("/", with: (0..<9).map { StubReply(body: [.text("\($0)")]) })
         for (policy, value) in [
-            (RedirectPolicy.follow, "0"), (.followDowngrades, "1"), (.return, "2"), (.follow, "0"), (nil, "0"),
-        ] as [(RedirectPolicy?, String)] {
+            (RedirectPolicy.follow, "0"), (.followDowngrades, "1"), (.return, "2"), (.follow, "0"), (.inherited, "0"),
+        ] as [(RedirectPolicy, String)] {
             var request = Request<String>("/")
             request.redirects = policy
             #expect(try await fixture.agent.send(request).value == value)

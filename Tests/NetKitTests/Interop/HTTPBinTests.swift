@@ -89,7 +89,7 @@ struct HTTPBinTests {
         request.proxy = Proxy("socks5h://127.0.0.1:\(proxy.port)", credentials: .basic(user: "me", password: "pw"))
         let value = try await agent.send(request).value
         #expect(!value.contains("uthorization"))
-        request.proxy?.credentials = .basic(user: "me", password: "wrong")
+        request.proxy.credentials = .basic(user: "me", password: "wrong")
         let refused = request
         await #expect { try await agent.send(refused) } throws: { ($0 as? NetError)?.code == .proxy }
         await agent.shutdown()

@@ -33,7 +33,7 @@ struct RequestTests {
         #expect(original.headers == ["X": "1"])
         #expect(original.body?.contentType == "text/plain; charset=utf-8")
         #expect(original.limits == Limits())
-        #expect(original.redirects == nil)
+        #expect(original.redirects == .inherited)
         #expect(original.trust == nil)
         #expect(original.addressOverrides.isEmpty)
         #expect(original.acceptsCodings)

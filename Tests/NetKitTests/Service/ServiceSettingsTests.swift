@@ -124,19 +124,19 @@ struct ServiceSettingsTests {
     /// The numbers of requests that a server with errors receives, for retries of the agent, the service and the request.
     @Test(
         arguments: [
-            (nil, nil, nil, 1), (3, nil, nil, 4), (3, .never, nil, 1), (3, nil, .never, 1), (nil, nil, .upTo(2), 3),
-            (nil, .upTo(1), nil, 2), (3, .upTo(1), nil, 2), (3, .never, .upTo(2), 3), (1, nil, .upTo(0), 1),
-            (nil, nil, .custom(Retry(maxRetries: 1)), 2),
-        ] as [(Int?, RetryPolicy?, RetryPolicy?, Int)])
-    func retriesOverrideEachOther(agent: Int?, service: RetryPolicy?, request: RetryPolicy?, expected: Int) async throws
-    {
+            (nil, .inherited, .inherited, 1), (3, .inherited, .inherited, 4), (3, .never, .inherited, 1),
+            (3, .inherited, .never, 1), (nil, .inherited, .upTo(2), 3), (nil, .upTo(1), .inherited, 2),
+            (3, .upTo(1), .inherited, 2), (3, .never, .upTo(2), 3), (1, .inherited, .upTo(0), 1),
+            (nil, .inherited, .custom(Retry(maxRetries: 1)), 2),
+        ] as [(Int?, RetryPolicy, RetryPolicy, Int)])
+    func retriesOverrideEachOther(agent: Int?, service: RetryPolicy, request: RetryPolicy, expected: Int) async throws {
         let failing = StubTransport { _ in Response(status: 503) }
         let time = TimeSource(
             now: TimeSource.system.now, epochSeconds: TimeSource.system.epochSeconds, sleep: { _ in })
-        func quick(_ policy: RetryPolicy?) -> RetryPolicy? {
+        func quick(_ policy: RetryPolicy) -> RetryPolicy {
             switch policy {
-            case .upTo(let count)? where agent == nil: .custom(Retry(maxRetries: count, time: time))
-            case .custom(let retry)?: .custom(Retry(maxRetries: retry.maxRetries, time: time))
+            case .upTo(let count) where agent == nil: .custom(Retry(maxRetries: count, time: time))
+            case .custom(let retry): .custom(Retry(maxRetries: retry.maxRetries, time: time))
             default: policy
             }
         }

@@ -84,7 +84,8 @@ class Request(Structure):
                 ("unix_socket", Slice), ("proxy", c_void_p), ("expectation", c_void_p),
                 ("credentials", Credentials), ("priority", c_int), ("cookie_use", c_uint8),
                 ("keeps_dot_segments", c_bool), ("refuses_malformed_fields", c_bool), ("may_pause", c_bool),
-                ("dscp", c_uint8), ("is_cross_origin", c_bool), ("accepts_transfer_codings", c_bool)]
+                ("dscp", c_uint8), ("is_cross_origin", c_bool), ("accepts_transfer_codings", c_bool),
+                ("ignores_netrc", c_bool)]
 
 
 HEAD_FN = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_void_p, c_bool)

@@ -112,7 +112,7 @@ c_struct!(Request, "nc_request", method: Slice, url: Slice, headers: *const Head
     redirects: i32, limits: Limits, trust: *mut c_void, connect_to: *const c_void, connect_to_count: usize,
     unix_socket: Slice, proxy: *const c_void, expectation: *mut c_void, credentials: Credentials, priority: i32,
     cookie_use: u8, keeps_dot_segments: bool, refuses_malformed_fields: bool, may_pause: bool, dscp: u8,
-    is_cross_origin: bool, accepts_transfer_codings: bool);
+    is_cross_origin: bool, accepts_transfer_codings: bool, ignores_netrc: bool);
 
 c_struct!(Sink, "nc_sink", ctx: *mut c_void, on_head: Option<HeadFn>, on_body: Option<BodyFn>, on_done:
     Option<DoneFn>, on_progress: *mut c_void);

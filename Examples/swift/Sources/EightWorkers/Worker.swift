@@ -33,7 +33,7 @@ struct Worker {
         let login = Agent(configuration)
 
         let tiers = try RedisCacheStore(redis).twoTier(with: MemoryCacheStore())
-        let caching = Caching(tiers, rules: .http(HTTPCachePolicy()), hashKey: hashKey)
+        let caching = Caching(tiers, rules: .http(), hashKey: hashKey)
         configuration.interceptors = [SharedFlight(redis, caching), caching, limit]
         pages = Agent(configuration)
 
