@@ -22,13 +22,7 @@ extension Agent {
     ///
     /// Returns `nil` if the task has ended or belongs to another agent.
     public func handle(of id: RequestTask.ID) -> CallHandle<Void>? {
-        guard let control = registry[id] else { return nil }
-        let promise = Promise<Void>()
-        let report = { @Sendable in promise.fulfil(control.failure.map { .failure($0) } ?? .success(())) }
-        if !control.transferHandle.onEndReported(report) {
-            report()
-        }
-        return CallHandle(control: control, promise: promise)
+        registry[id]?.run.handle
     }
 
     /// Cancels the request task with this number (``CallHandle/id``). Returns false if it has ended or belongs to

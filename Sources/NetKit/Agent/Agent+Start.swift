@@ -47,15 +47,12 @@ extension Agent {
         var task = RequestTask(kind: composed?.kind ?? .chain)
         task.tag = operation.tag
         task.userInfo = composed?.userInfo ?? [:]
+        task.partCount = composed?.partCount ?? 0
         launch.listeners = composed?.listeners ?? []
         let control = TaskControl(task, group: ObjectIdentifier(Work.self), transfers: self.control)
-        if let count = composed?.partCount {
-            options.tracking?.expect(count)
-        }
         return launch.begin(control, in: registry) { control async throws(NetError) in
             control.markRunning()
-            let partSender = PartSender(agent: self, parent: control, tracking: options.tracking)
-            return try await operation.run(through: partSender)
+            return try await operation.run(through: PartSender(agent: self, parent: control))
         }
     }
 
@@ -112,8 +109,6 @@ extension Agent {
         }
         request.removeListeners()
         request.transferHandle = control.transferHandle
-        options.tracking?.watch(&request)
-        options.part?.watch(&request)
         try await applyDuplicatePolicy(control, request)
         var permit: ConcurrencyPermit?
         if let limiter = options.limiter {
@@ -141,14 +136,10 @@ extension Agent {
 /// The start options that apply while the request runs.
 private struct RunOptions: Sendable {
     let limiter: ConcurrencyLimiter?
-    let tracking: CallProgress?
-    let part: CallProgress?
     let releasesConnection: Bool
 
     init(_ options: StartOptions) {
-        part = options.part
         limiter = options.limiter
-        tracking = options.tracking
         releasesConnection = options.pausing == .releasingConnection
     }
 }

@@ -16,14 +16,21 @@ extension ComposedOperation {
 struct PartSender: RequestSender {
     let agent: Agent
     let parent: TaskControl
-    var tracking: CallProgress?
+
+    /// The listeners of the next part.
+    var partListeners: [any TaskListener] {
+        let listeners = parent.allListeners
+        guard !listeners.isEmpty else { return [] }
+        let task = parent.run
+        return listeners.compactMap { $0.partListener(of: task) }
+    }
 
     func send<Value>(_ request: Request<Value>) async throws(NetError) -> Response<Value> {
         try await parent.waitWhilePaused()
-        let progress = tracking?.part()
-        if request.isListed {
-            // The request has its own listeners or tag, so it becomes a request task of its own.
-            let handle = agent.launch(request, on: .here, StartOptions(tracking: progress))
+        let listeners = partListeners
+        if request.isListed || !listeners.isEmpty {
+            // The request has listeners or a tag, so it becomes a request task of its own.
+            let handle = agent.launch(request, on: .here, StartOptions(listeners: listeners))
             return try await outcome(of: handle)
         }
         let part = TaskControl(RequestTask(kind: .request), transfers: agent.control)
@@ -31,16 +38,7 @@ struct PartSender: RequestSender {
         defer { parent.release(part) }
         var request = request
         request.transferHandle = part.transferHandle
-        guard let progress else { return try await agent.send(request) }
-        progress.watch(&request)
-        let result: Result<Response<Value>, NetError>
-        do throws(NetError) {
-            result = .success(try await agent.send(request))
-        } catch {
-            result = .failure(error)
-        }
-        progress.ended(result)
-        return try result.get()
+        return try await agent.send(request)
     }
 
     /// Waits for the outcome of a part that has its own request task.

@@ -12,11 +12,11 @@ public final class PreparedCall<Value: Sendable>: SendableOperation, WaitingOper
     /// start and nothing is sent.
     public let handle: CallHandle<Response<Value>>
     let earlier: [TaskDependency]
-    private let startClosure: Lock<(@Sendable (CallProgress?) -> Void)?>
+    private let startClosure: Lock<(@Sendable ([any TaskListener]) -> Void)?>
 
     init(
         _ handle: CallHandle<Response<Value>>, after earlier: [TaskDependency],
-        begin: @escaping @Sendable (CallProgress?) -> Void
+        begin: @escaping @Sendable ([any TaskListener]) -> Void
     ) {
         self.handle = handle
         self.earlier = earlier
@@ -41,16 +41,19 @@ public final class PreparedCall<Value: Sendable>: SendableOperation, WaitingOper
     /// Starts the call. A second start does nothing.
     @discardableResult
     public func start() -> CallHandle<Response<Value>> {
-        start(reportedTo: nil)
+        start(adding: [])
+        return handle
     }
 
-    private func start(reportedTo progress: CallProgress?) -> CallHandle<Response<Value>> {
+    /// Starts the call with further listeners. Returns false if it was started already.
+    @discardableResult
+    private func start(adding listeners: [any TaskListener]) -> Bool {
         let begin = startClosure.withLock { begin in
             defer { begin = nil }
             return begin
         }
-        begin?(progress)
-        return handle
+        begin?(listeners)
+        return begin != nil
     }
 
     /// Makes this call wait for other calls, in addition to those in its ``StartOptions/after``.
@@ -67,8 +70,9 @@ public final class PreparedCall<Value: Sendable>: SendableOperation, WaitingOper
     /// Starts the call, and returns after its end was reported.
     public func run(through sender: some RequestSender) async throws(NetError) -> Response<Value> {
         let partSender = sender as? PartSender
-        let progress = partSender?.tracking?.part()
-        _ = start(reportedTo: progress)
+        let listeners = partSender?.partListeners ?? []
+        let late = start(adding: listeners) ? [] : listeners
+        late.forEach { $0.willStart(handle.task) }
         let result: Result<Response<Value>, NetError>
         do throws(NetError) {
             if let partSender {
@@ -79,7 +83,12 @@ public final class PreparedCall<Value: Sendable>: SendableOperation, WaitingOper
         } catch {
             result = .failure(error)
         }
-        progress?.ended(result)
+        for listener in late {
+            listener.willStop(handle.task)
+            _ = listener.deliver(result, of: handle.task)
+            listener.didStop(handle.task)
+            listener.cleared(handle.task)
+        }
         return try result.get()
     }
 }
@@ -95,9 +104,9 @@ extension Agent {
         _ call: Call, on delivery: Delivery = .main, options: StartOptions = .init()
     ) -> PreparedCall<Call.Value> {
         let handle = CallHandle(control: control(of: call), promise: Promise<Response<Call.Value>>())
-        return PreparedCall(handle, after: options.after) { progress in
+        return PreparedCall(handle, after: options.after) { listeners in
             var options = options
-            options.part = progress
+            options.listeners += listeners
             self.begin(handle, call, on: delivery, options)
         }
     }

@@ -20,7 +20,7 @@ public struct Batch<Members: BatchMembers>: SendableOperation, ComposedOperation
     public var listeners: [any TaskListener] = []
     /// Receives the progress before the first member, after each member and at the end. It is called on the Swift task
     /// that runs the batch, in order and never concurrently.
-    public var progress: (@Sendable (CallProgress.Parts) -> Void)?
+    public var progress: (@Sendable (BatchProgress) -> Void)?
 
     /// Creates a batch of members of different types.
     public init<each Member: SendableOperation>(_ members: repeat each Member)
@@ -137,14 +137,14 @@ struct BatchOperations: Sendable {
     let order: [Int]
     let limit: Int
     let endsWithFailure: Bool
-    let progress: (@Sendable (CallProgress.Parts) -> Void)?
+    let progress: (@Sendable (BatchProgress) -> Void)?
 
     /// Runs the members and returns those that failed, in the order in which they failed.
     ///
     /// Throws ``NetError/Code/cancelled`` without a failed member if the Swift task was cancelled before all members
     /// had ended.
     func run() async throws(NetError) -> [FailedMember] {
-        var report = CallProgress.Parts(total: tags.count, isOver: tags.isEmpty)
+        var report = BatchProgress(total: tags.count, isOver: tags.isEmpty)
         progress?(report)
         let failures = await withTaskGroup { group in
             var failures: [FailedMember] = []

@@ -8,7 +8,7 @@ import Foundation
 /// ``Batch`` or a step of a ``Chain``, and it is listed and cancelled by its tag.
 ///
 ///     let file = try await agent.send(Download(film, to: "/data/films/")).value
-///     let handle = agent.start(Download(film, to: "/data/film.mkv"), options: .init(tracking: progress))
+///     let handle = agent.start(Download(film, to: "/data/film.mkv"), on: .here)
 ///     try await agent.send(Batch([first, second].map { Download($0, to: "/data/") }))
 ///
 /// The interceptors, the checks, the tag, the listeners and the progress handler of the request apply. The listeners

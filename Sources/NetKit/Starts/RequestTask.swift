@@ -36,12 +36,28 @@ public struct RequestTask: Sendable, Identifiable {
     public internal(set) var method: Method?
     /// The request's URL before redirects. `nil` until the request is created, and for batches and chains.
     public internal(set) var url: String?
+    /// The number of parts of a batch. 0 for requests, and for chains, whose steps determine how many requests they send.
+    public internal(set) var partCount = 0
     /// The state of the task.
     public internal(set) var state = State.waiting
     /// Whether the caller has paused the task.
     public internal(set) var isPaused = false
     /// Whether the task was cancelled before its outcome was reported.
     public internal(set) var isCancelled = false
+    /// The control of the task, which is set when a snapshot is taken.
+    var control: TaskControl?
+
+    /// A handle of the task, or `nil` if the task has ended. The handle has no value, but waits for the end of the task
+    /// and throws its error.
+    public var handle: CallHandle<Void>? {
+        guard let control, control.run.state != .stopped else { return nil }
+        let promise = Promise<Void>()
+        let report = { @Sendable in promise.fulfil(control.failure.map { .failure($0) } ?? .success(())) }
+        if !control.transferHandle.onEndReported(report) {
+            report()
+        }
+        return CallHandle(control: control, promise: promise)
+    }
 
     init(id: UInt64 = CallNumber.next(), kind: Kind) {
         self.id = id

@@ -29,32 +29,31 @@ struct RequestTaskLaunch<Value: Sendable>: Sendable {
         let work = Lock<Work?>(work)
         let mayBegin = registry.insert(control)
         options.scope?.insert(control)
+        // A listener may pause the task when it starts, so the kind of pause is set before.
+        if options.pausing == .releasingConnection {
+            control.setReleasesConnection()
+        }
         control.add(listeners: listeners, ofStart: options.listeners)
-        let optionsError = applyOptions(to: control)
+        let optionsError = addDependencies(to: control)
         let refusal = mayBegin ? optionsError : InFlightRequests.closed
         let unregister: @Sendable () -> Void = { [weak scope = options.scope] in
             registry.remove(control)
             scope?.remove(control)
         }
-        let task = Task { [tracking = options.tracking, reportOutcome] in
+        let task = Task { [reportOutcome] in
             let outcome = await InFlightRequests.$currentAgent.withValue(ObjectIdentifier(registry.flights)) {
                 await Self.outcome(of: work, control, refusal)
             }
             reportOutcome?()
             let processed = await notifier.prepare(outcome, of: control)
             let reported = await notifier.notify(processed, of: control, unregister: unregister)
-            tracking?.ended(reported)
             handle.promise.fulfil(reported)
         }
         control.began(task)
     }
 
-    /// Applies the options to the task. Returns the error if they cannot be applied.
-    private func applyOptions(to control: TaskControl) -> NetError? {
-        if options.pausing == .releasingConnection {
-            control.setReleasesConnection()
-        }
-        options.tracking?.follow(control)
+    /// Makes the task wait for the tasks of its options. Returns the error if it cannot.
+    private func addDependencies(to control: TaskControl) -> NetError? {
         do throws(NetError) {
             try control.addDependencies(options.after)
             return nil

@@ -18,16 +18,11 @@ public struct StartOptions: Sendable {
     public var pausing = Pausing.holding
     /// The concurrency limiter of a request, or `nil` for none. Batches and chains ignore it.
     public var limiter: ConcurrencyLimiter?
-    /// A progress that follows the task and can cancel and pause it.
-    public var tracking: CallProgress?
-    /// A part of a larger progress. It receives the progress of the transfer, but cannot control the task.
-    var part: CallProgress?
 
     /// Creates options with default values.
     public init(
         listeners: [any TaskListener] = [], scope: CallScope? = nil, reportsCancellation: Bool = false,
-        after: [TaskDependency] = [], pausing: Pausing = .holding, limiter: ConcurrencyLimiter? = nil,
-        tracking: CallProgress? = nil
+        after: [TaskDependency] = [], pausing: Pausing = .holding, limiter: ConcurrencyLimiter? = nil
     ) {
         self.listeners = listeners
         self.scope = scope
@@ -35,7 +30,6 @@ public struct StartOptions: Sendable {
         self.after = after
         self.pausing = pausing
         self.limiter = limiter
-        self.tracking = tracking
     }
 }
 

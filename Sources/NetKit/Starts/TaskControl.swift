@@ -54,6 +54,7 @@ final class TaskControl: Sendable {
         if run.state == .waiting, transferHandle.isTaken {
             run.state = .running
         }
+        run.control = self
         return run
     }
 

@@ -36,6 +36,9 @@ public protocol TaskListener: Sendable {
     /// Called on the thread that starts the task, before anything else is done. If the request is created later, its own
     /// listeners are called then.
     func willStart(_ task: RequestTask)
+    /// Returns the listener of one request of a batch, chain or graph, before the request starts; `nil` by default. A
+    /// request with such a listener is a request task of its own.
+    func partListener(of task: RequestTask) -> (any TaskListener)?
     /// Called with the progress of the request's transfer, where the task delivers (``Delivery``). Not called for a
     /// stream or for ``Agent/answers(to:)``.
     func report(_ progress: TransferProgress, of task: RequestTask)
@@ -62,6 +65,8 @@ extension TaskListener {
     public var needsDecodedValue: Bool { false }
     /// Does nothing.
     public func willStart(_ task: RequestTask) {}
+    /// Returns `nil`.
+    public func partListener(of task: RequestTask) -> (any TaskListener)? { nil }
     /// Does nothing.
     public func report(_ progress: TransferProgress, of task: RequestTask) {}
     /// Returns the outcome.

@@ -80,7 +80,7 @@ struct DelegateListener: TaskListener {
 }
 
 extension StartOptions {
-    /// Creates options with accessories and a progress closure.
+    /// Creates options with accessories, a progress that follows the task, and a progress closure.
     @_disfavoredOverload
     public init(
         accessories: [any Accessory] = [], scope: CallScope? = nil, reportsCancellation: Bool = false,
@@ -89,7 +89,8 @@ extension StartOptions {
     ) {
         self.init(
             listeners: accessories, scope: scope, reportsCancellation: reportsCancellation, after: after,
-            pausing: pausing, limiter: limiter, tracking: tracking)
+            pausing: pausing, limiter: limiter)
+        self.tracking = tracking
         self.progress = progress
     }
 

@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import Testing
 
 #if canImport(FoundationEssentials)

@@ -1,7 +1,8 @@
 import NetKit
-import NetKitCompat
 import NetKitTesting
 import Testing
+
+@testable import NetKitCompat
 
 /// Progress of calls, alone and together.
 @Suite(.timeLimit(.minutes(5)))
@@ -23,7 +24,7 @@ struct CallProgressTests {
         let now = CallProgress().current
         #expect(now.upload.total == nil && now.download.total == nil)
         #expect(now.fractionCompleted == nil && now.timeLeft == nil && !now.isOver)
-        #expect(now.parts == CallProgress.Parts(finished: 0, failed: 0, total: 1))
+        #expect(now.parts == BatchProgress(finished: 0, failed: 0, total: 1))
     }
 
     @Test func rateOfManyBytesInNoTimeSaturates() {
@@ -121,7 +122,7 @@ struct CallProgressTests {
         #expect(last?.isOver == true && last?.fractionCompleted == 1)
         #expect(last?.upload == .init(completed: 300_000, total: 300_000, bytesPerSecond: 0))
         #expect(last?.download == .init(completed: 2_000_000, total: 2_000_000, bytesPerSecond: 0))
-        #expect(last?.parts == CallProgress.Parts(finished: 1, failed: 0, total: 1, isOver: true))
+        #expect(last?.parts == BatchProgress(finished: 1, failed: 0, total: 1, isOver: true))
     }
 
     @Test func allReadersReceiveTheEndIncludingALateOne() async throws {
@@ -150,7 +151,7 @@ struct CallProgressTests {
         #expect(failureCode(of: await handle.result) == .cutShort)
         for await _ in progress.updates {}
         #expect(progress.current.isOver && progress.current.fractionCompleted ?? 0 < 1)
-        #expect(progress.current.parts == CallProgress.Parts(finished: 1, failed: 1, total: 1, isOver: true))
+        #expect(progress.current.parts == BatchProgress(finished: 1, failed: 1, total: 1, isOver: true))
     }
 
     @Test func progressControlsItsRequestTask() async throws {
@@ -186,6 +187,54 @@ struct CallProgressTests {
         #expect(failureCode(of: await first.result) == nil)
     }
 
+    @Test(arguments: [Pausing.holding, .releasingConnection])
+    func taskPausedBeforeItsStartIsSentAfterItsResumption(pausing: Pausing) async throws {
+        let stub = StubTransport()
+        stub.register("*", with: .text("x"))
+        let progress = CallProgress()
+        progress.pause()
+        let handle = Agent(transport: stub).start(
+            Request<String>("http://stub/"), on: .here, options: .init(pausing: pausing, tracking: progress))
+        #expect(handle.task.isPaused && stub.requests.isEmpty)
+        progress.resume()
+        #expect(try await handle.value.value == "x")
+    }
+
+    @Test func cancelledTaskCountsAsFailed() async throws {
+        let gate = StubGate()
+        let stub = StubTransport()
+        stub.register("*", with: .text("x").held(by: gate))
+        let progress = CallProgress()
+        let handle = Agent(transport: stub).start(
+            Request<String>("http://stub/"), on: .here, options: .init(tracking: progress))
+        try await gate.waitForArrivals(1)
+        handle.cancel()
+        _ = await handle.result
+        #expect(progress.current.parts == BatchProgress(finished: 1, failed: 1, total: 1, isOver: true))
+    }
+
+    @Test func trackedTransferOfAHugeLengthEnds() async throws {
+        let server = try LoopbackServer()
+        server.script("/", .raw("HTTP/1.1 200 OK\r\nContent-Length: \(Int.max - 8)\r\n\r\nabc"))
+        let agent = Agent()
+        let whole = CallProgress()
+        for _ in 1...3 {
+            let part = whole.part()
+            let reportedProgress = Collected<TransferProgress>()
+            var request = Request<Bytes>(server.url("/"), method: .post, body: Body(Bytes(Array("0123456789".utf8))))
+            request.limits = Limits()
+            request.limits.maxBodyBytes = nil
+            request.progress = { progress in
+                reportedProgress.append(progress)
+                part.take(progress)
+            }
+            let error = await #expect(throws: NetError.self) { try await agent.send(request) }
+            #expect(error?.code == .cutShort)
+            #expect(reportedProgress.values.contains { $0.receiveTotal == Int.max - 8 })
+        }
+        #expect(whole.current.download.completed == 9)
+    }
+
     // MARK: Several calls
 
     @Test func childrenCountByTheirWeight() {
@@ -200,7 +249,7 @@ struct CallProgressTests {
         #expect(whole.current.download.completed == 50 && whole.current.download.total == 160)
         small.take(.init(over: true))
         #expect(whole.current.fractionCompleted == 0.625)
-        #expect(whole.current.parts == CallProgress.Parts(finished: 1, failed: 0, total: 2))
+        #expect(whole.current.parts == BatchProgress(finished: 1, failed: 0, total: 2))
         large.take(.init(over: true))
         #expect(whole.current.isOver && whole.current.fractionCompleted == 1)
     }
@@ -259,7 +308,7 @@ struct CallProgressTests {
             last = now
         }
         _ = try await handle.value
-        #expect(last?.parts == CallProgress.Parts(finished: 3, failed: 0, total: 3, isOver: true))
+        #expect(last?.parts == BatchProgress(finished: 3, failed: 0, total: 3, isOver: true))
         #expect(last?.download.completed == 30_000 && last?.fractionCompleted == 1)
     }
 
@@ -296,7 +345,7 @@ struct CallProgressTests {
             last = now
         }
         #expect(last?.isOver == true && last?.download.completed == 10_000)
-        #expect(last?.parts == CallProgress.Parts(finished: 1000, failed: 0, total: 1000, isOver: true))
+        #expect(last?.parts == BatchProgress(finished: 1000, failed: 0, total: 1000, isOver: true))
     }
 
     @Test func progressIsReleasedWhileAReaderWaits() async {

@@ -1,3 +1,5 @@
+public import NetKit
+
 /// The progress of one call, or of many calls as a tree of parts. Upload and download are reported separately.
 ///
 ///     let whole = CallProgress()
@@ -5,7 +7,7 @@
 ///     agent.start(caption, options: .init(tracking: whole.part()))
 ///     for await now in whole.updates { show(now.fractionCompleted, now.timeLeft) }
 ///
-/// To follow a task to its end, pass the progress in ``StartOptions/tracking``. ``cancel()``, ``pause()`` and
+/// To follow a task to its end, pass the progress in `StartOptions.tracking`. ``cancel()``, ``pause()`` and
 /// ``resume()`` then control that task, or all parts. If the progress was cancelled or paused before the task starts,
 /// that applies when the task starts.
 ///
@@ -20,7 +22,7 @@ public final class CallProgress: Sendable {
         /// Bytes per second, smoothed over the last seconds.
         public var bytesPerSecond = 0
 
-        package init(completed: Int = 0, total: Int? = nil, bytesPerSecond: Int = 0) {
+        init(completed: Int = 0, total: Int? = nil, bytesPerSecond: Int = 0) {
             self.completed = completed
             self.total = total
             self.bytesPerSecond = bytesPerSecond
@@ -53,7 +55,7 @@ public final class CallProgress: Sendable {
         /// even if it failed. A part with an unknown fraction counts as 0.
         public var fractionCompleted: Double?
         /// The numbers of ended, failed and all parts. A single call counts as one part.
-        public var parts = CallProgress.Parts()
+        public var parts = BatchProgress()
         /// Whether the task is paused.
         public var isPaused = false
         /// Whether the task was cancelled.
@@ -83,7 +85,8 @@ public final class CallProgress: Sendable {
         var parts: [Part] = []
         var expected = 0
         weak var parent: CallProgress?
-        var control: TaskControl?
+        /// The followed task, until its end.
+        var handle: CallHandle<Void>?
         var isBound = false
         var isPaused = false
         var isCancelled = false
@@ -153,11 +156,11 @@ public final class CallProgress: Sendable {
 
     /// Cancels the followed task, now or when it starts, and all parts.
     public func cancel() {
-        let (control, parts) = state.withLock { state in
+        let (handle, parts) = state.withLock { state in
             state.isCancelled = true
-            return (state.control, state.parts)
+            return (state.handle, state.parts)
         }
-        control?.cancel()
+        handle?.cancel()
         for part in parts {
             part.progress.cancel()
         }
@@ -172,13 +175,17 @@ public final class CallProgress: Sendable {
 
     private func setPaused(_ isPaused: Bool) {
         let now = time.now()
-        let (control, parts) = state.withLock { state in
+        let (handle, parts) = state.withLock { state in
             state.isPaused = isPaused
             state.sending.excludePause(until: now)
             state.receiving.excludePause(until: now)
-            return (state.control, state.parts)
+            return (state.handle, state.parts)
         }
-        control?.setPaused(isPaused)
+        if isPaused {
+            handle?.pause()
+        } else {
+            handle?.resume()
+        }
         for part in parts {
             part.progress.setPaused(isPaused)
         }
@@ -210,7 +217,7 @@ public final class CallProgress: Sendable {
     }
 
     /// Records the progress of a transfer. For a request that is sent without a task, use this function as its
-    /// ``Request/progress`` handler.
+    /// `progress` handler.
     public func take(_ progress: TransferProgress) {
         if progress.isOver {
             return end(isFailed: nil)
@@ -231,48 +238,30 @@ public final class CallProgress: Sendable {
         notifyReaders()
     }
 
-    /// Adds this progress to the progress handlers of a request.
-    func watch<Value>(_ request: inout Request<Value>) {
-        request.progress = { [own = request.progress, weak self] progress in
-            own?(progress)
-            if !progress.isOver {
-                self?.take(progress)
-            }
-        }
-    }
-
     /// Follows a task, so that ``cancel()``, ``pause()`` and ``resume()`` control it.
-    func follow(_ control: TaskControl) {
+    func follow(_ handle: CallHandle<Void>) {
         let now = time.now()
         let (isPaused, isCancelled) = state.withLock { state in
-            state.control = control
+            state.handle = handle
             state.isBound = true
             state.sending.excludePause(until: now)
             state.receiving.excludePause(until: now)
             return (state.isPaused, state.isCancelled)
         }
         if isCancelled {
-            control.cancel()
+            handle.cancel()
         }
         if isPaused {
-            control.setPaused(true)
+            handle.pause()
         }
     }
 
-    /// Ends the progress with the task's outcome.
-    func ended<Value>(_ outcome: Result<Value, NetError>) {
-        if case .failure = outcome {
-            end(isFailed: true)
-        } else {
-            end(isFailed: false)
-        }
-    }
-
-    private func end(isFailed: Bool?) {
+    /// Ends the progress. `isFailed` is `nil` if the outcome is unknown.
+    func end(isFailed: Bool?) {
         state.withLock { state in
             guard !state.isOver else { return }
             state.isOver = true
-            state.control = nil
+            state.handle = nil
             state.isFailed = isFailed
             if isFailed == false {
                 state.transfer.sendTotal = state.transfer.sent
@@ -329,8 +318,8 @@ extension CallProgress.State {
         snapshot.parts.finished = isOver ? 1 : 0
         snapshot.parts.failed = isOver && isFailed == true ? 1 : 0
         snapshot.parts.isOver = isOver
-        snapshot.isPaused = control.map { $0.run.isPaused } ?? isPaused
-        snapshot.isCancelled = isCancelled || control?.isCancelled == true
+        snapshot.isPaused = handle?.task.isPaused ?? isPaused
+        snapshot.isCancelled = isCancelled || handle?.isCancelled == true
         snapshot.isOver = isOver
         return snapshot
     }
