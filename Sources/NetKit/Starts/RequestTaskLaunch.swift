@@ -28,7 +28,6 @@ struct RequestTaskLaunch<Value: Sendable>: Sendable {
         let notifier = TaskNotifier(delivery: delivery, reportsCancellation: options.reportsCancellation)
         let work = Lock<Work?>(work)
         let mayBegin = registry.insert(control)
-        options.scope?.insert(control)
         // A listener may pause the task when it starts, so the kind of pause is set before.
         if options.pausing == .releasingConnection {
             control.setReleasesConnection()
@@ -36,10 +35,7 @@ struct RequestTaskLaunch<Value: Sendable>: Sendable {
         control.add(listeners: listeners, ofStart: options.listeners)
         let optionsError = addDependencies(to: control)
         let refusal = mayBegin ? optionsError : InFlightRequests.closed
-        let unregister: @Sendable () -> Void = { [weak scope = options.scope] in
-            registry.remove(control)
-            scope?.remove(control)
-        }
+        let unregister: @Sendable () -> Void = { registry.remove(control) }
         let task = Task { [reportOutcome] in
             let outcome = await InFlightRequests.$currentAgent.withValue(ObjectIdentifier(registry.flights)) {
                 await Self.outcome(of: work, control, refusal)

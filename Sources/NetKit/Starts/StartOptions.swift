@@ -4,8 +4,6 @@ public import Dispatch
 public struct StartOptions: Sendable {
     /// The listeners of this task. They are called after those of the request.
     public var listeners: [any TaskListener] = []
-    /// The scope that cancels this task when it is deallocated. The task references it weakly.
-    public weak var scope: CallScope?
     /// Whether listeners receive the outcome ``NetError/Code/cancelled`` if the task is cancelled. If false, they are
     /// notified of the end of a cancelled task without an outcome. ``CallHandle/value`` throws in both cases.
     public var reportsCancellation = false
@@ -21,11 +19,9 @@ public struct StartOptions: Sendable {
 
     /// Creates options with default values.
     public init(
-        listeners: [any TaskListener] = [], scope: CallScope? = nil, reportsCancellation: Bool = false,
-        after: [TaskDependency] = [], pausing: Pausing = .holding, limiter: ConcurrencyLimiter? = nil
+        listeners: [any TaskListener] = [], reportsCancellation: Bool = false, after: [TaskDependency] = [], pausing: Pausing = .holding, limiter: ConcurrencyLimiter? = nil
     ) {
         self.listeners = listeners
-        self.scope = scope
         self.reportsCancellation = reportsCancellation
         self.after = after
         self.pausing = pausing
@@ -111,41 +107,5 @@ public enum Delivery: Sendable {
     @concurrent
     private static func runOnExecutor<Result: Sendable>(_ body: @Sendable () -> Result) async -> Result {
         body()
-    }
-}
-
-/// A group of tasks that are cancelled when the scope is deallocated. Create a scope for a screen, a session or a
-/// search.
-///
-///     let scope = CallScope()
-///     agent.start(request, options: .init(scope: scope))
-///
-/// A task leaves the scope when it ends. Thread-safe.
-public final class CallScope: Sendable {
-    private let tasks = Lock<[UInt64: TaskControl]>([:])
-
-    /// Creates an empty scope.
-    public init() {}
-
-    deinit {
-        cancelAll()
-    }
-
-    /// The number of tasks that have not ended.
-    public var count: Int { tasks.withLock { $0.count } }
-
-    /// Cancels all tasks of the scope.
-    public func cancelAll() {
-        for task in tasks.withLock({ $0.values.sorted { $0.id < $1.id } }) {
-            task.cancel()
-        }
-    }
-
-    func insert(_ control: TaskControl) {
-        tasks.withLock { $0[control.id] = control }
-    }
-
-    func remove(_ control: TaskControl) {
-        _ = tasks.withLock { $0.removeValue(forKey: control.id) }
     }
 }

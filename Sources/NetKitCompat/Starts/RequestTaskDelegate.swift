@@ -80,7 +80,7 @@ struct DelegateListener: TaskListener {
 }
 
 extension StartOptions {
-    /// Creates options with accessories, a progress that follows the task, and a progress closure.
+    /// Creates options with accessories, a scope, a progress that follows the task, and a progress closure.
     @_disfavoredOverload
     public init(
         accessories: [any Accessory] = [], scope: CallScope? = nil, reportsCancellation: Bool = false,
@@ -88,8 +88,9 @@ extension StartOptions {
         tracking: CallProgress? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
         self.init(
-            listeners: accessories, scope: scope, reportsCancellation: reportsCancellation, after: after,
-            pausing: pausing, limiter: limiter)
+            listeners: accessories, reportsCancellation: reportsCancellation, after: after, pausing: pausing,
+            limiter: limiter)
+        self.scope = scope
         self.tracking = tracking
         self.progress = progress
     }

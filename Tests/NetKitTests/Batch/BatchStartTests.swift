@@ -131,15 +131,6 @@ struct BatchStartTests {
         #expect(log.values.contains("success"))
     }
 
-    @Test func releasedScopeCancelsItsBatches() async throws {
-        stub.register("*", with: .text("x").held(by: gate))
-        var scope: CallScope? = CallScope()
-        let handle = agent.start(batch("/a"), options: .init(scope: scope))
-        try await gate.waitForArrivals(1)
-        scope = nil
-        #expect(await failureCode { () async throws(NetError) in _ = try await handle.value } == .cancelled)
-    }
-
     /// YTKNetwork overwrote the delegates and closures of a batch's members, and notified their accessories twice
     /// (Y24).
     @Test(arguments: [true, false])

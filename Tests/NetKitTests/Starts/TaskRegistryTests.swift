@@ -214,44 +214,6 @@ struct TaskRegistryTests {
         #expect(agent.requestTasks().isEmpty)
     }
 
-    // MARK: Scopes
-
-    @Test func releasedScopeCancelsItsTasks() async throws {
-        func begin() async throws -> [CallHandle<Response<String>>] {
-            let scope = CallScope()
-            let options = StartOptions(scope: scope)
-            let handles = (0..<3).map { agent.start(Request<String>("\($0)"), options: options) }
-            try await gate.waitForArrivals(3)
-            #expect(scope.count == 3)
-            return handles
-        }
-        let handles = try await begin() + [start("other")]
-        #expect(await codes(handles) == [.cancelled, .cancelled, .cancelled, nil])
-    }
-
-    @Test func scopeRemovesFinishedTasks() async throws {
-        let scope = CallScope()
-        let handle = agent.start(Request<String>("a"), options: StartOptions(scope: scope))
-        #expect(await codes([handle]) == [nil])
-        #expect(scope.count == 0)
-        scope.cancelAll()
-        #expect(!handle.isCancelled)
-    }
-
-    @Test func scopeCanBeReleasedInACompletion() async {
-        final class Screen: Sendable {
-            let scope = CallScope()
-        }
-        func begin() -> CallHandle<Response<String>> {
-            let screen = Screen()
-            return agent.start(Request<String>("a"), options: StartOptions(scope: screen.scope)) { _ in
-                withExtendedLifetime(screen) {}
-            }
-        }
-        let handle = await MainActor.run { begin() }
-        #expect(await codes([handle]) == [nil])
-    }
-
     // MARK: Pausing
 
     @Test func taskPausedBeforeSendingIsNotSent() async throws {
