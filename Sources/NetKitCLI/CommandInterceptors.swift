@@ -52,14 +52,19 @@ struct CommandInterceptors {
     /// Returns the retries of --retry. As in curl, the delay starts at one second and doubles, up to ten minutes. All
     /// methods are retried, because the user has requested it.
     private static func retry(_ arguments: Arguments) -> Retry {
-        var retry = Retry(maxRetries: arguments.retries, budget: nil)
-        retry.baseDelay = arguments.retryDelay ?? .seconds(1)
-        retry.maxDelay = arguments.retryDelay ?? .seconds(600)
+        var retry = Retry(
+            maxRetries: arguments.retries, baseDelay: arguments.retryDelay ?? .seconds(1),
+            maxDelay: arguments.retryDelay ?? .seconds(600), budget: nil)
         retry.maxElapsed = arguments.retryLimit
         retry.maxServerDelay = .seconds(86400)
         retry.hasJitter = false
-        retry.retriesAnyMethod = true
-        retry.retriesAnyError = arguments.retriesAllErrors
+        retry.isForAnyMethod = true
+        if arguments.retriesAllErrors {
+            // A response is an error only if its status is temporary.
+            retry.condition = { [statuses = retry.statuses] error in
+                error.code != .status || statuses.contains(error.status ?? 0)
+            }
+        }
         return retry
     }
 }

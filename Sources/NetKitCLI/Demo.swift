@@ -130,7 +130,7 @@ struct Demo {
         let slowest = hops.compactMap(\.ended).max() ?? .zero
         let opened = hops.reduce(0) { $0 + $1.connectionsOpened }
         let bytes = hops.reduce(0) { $0 + $1.sentBytes + $1.headBytes + $1.receivedBytes }
-        try expect(opened <= agent.configuration.maxPerHost, "\(opened) connections were opened")
+        try expect(opened <= agent.configuration.maxConnectionsPerHost, "\(opened) connections were opened")
         return [
             "\(Format.count(matching)) of \(Format.count(responses.count)) responses match their requests, "
                 + "\(Format.count(bytes)) bytes",

@@ -16,12 +16,12 @@ struct ProxyAddress: Sendable {
     ///
     /// - Parameter other: a name and a password that take precedence over those of the URL.
     func proxy(
-        _ other: Login? = nil, except hosts: [String] = [], headers: [Headers.Field] = [], usesTunnel: Bool = false
+        _ other: Login? = nil, bypass hosts: [String] = [], headers: [Headers.Field] = [], usesTunnel: Bool = false
     ) -> Proxy {
         guard let url else { return .direct }
         let login = other ?? login
         return Proxy(
-            url, credentials: login.map { .basic(user: $0.user, password: $0.password ?? "") }, except: hosts,
+            url, credentials: login.map { .basic(user: $0.user, password: $0.password ?? "") }, bypass: hosts,
             headers: Headers(headers), usesTunnel: usesTunnel)
     }
 }

@@ -26,7 +26,7 @@ struct SocketSession {
         }
         do throws(NetError) {
             var count = 0
-            while count < settings.maxMessages, let message = try await socket.receive() {
+            while count < settings.maxMessages, let message = try await socket.next() {
                 count += 1
                 try print(message, number: count)
             }
@@ -37,7 +37,7 @@ struct SocketSession {
         } catch {
             if Task.isCancelled {
                 let socket = socket
-                await Task { try? await socket.close(.goingAway) }.value
+                await Task { try? await socket.close(code: .goingAway) }.value
             }
             say(closing)
             throw Failure(endOf: error)

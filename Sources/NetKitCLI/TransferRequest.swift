@@ -238,7 +238,7 @@ struct TransferRequest {
         guard let address = arguments.proxy else { return nil }
         let url = address.url.map(ResolvedNames(arguments.resolved).addressed)
         return ProxyAddress(url: url, login: address.login).proxy(
-            arguments.proxyLogin, except: arguments.unproxied, headers: arguments.proxyFields,
+            arguments.proxyLogin, bypass: arguments.unproxied, headers: arguments.proxyFields,
             usesTunnel: arguments.usesTunnel)
     }
 

@@ -15,7 +15,7 @@ extension TransferRunner {
             }
             do throws(NetError) {
                 let loadedCookies = file.cookies.filter { !arguments.dropsSessionCookies || $0.expires != nil }
-                try agent.setCookies(loadedCookies)
+                try agent.cookies.set(loadedCookies)
             } catch {
                 if isJar {
                     throw Failure(ExitCode.read, "cannot read \(path): \(error.message)")

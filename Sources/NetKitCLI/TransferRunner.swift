@@ -293,7 +293,7 @@ struct TransferRunner {
             }
             code = fault ?? code
         }
-        if let path = arguments.cookieJar, let cookies = try? await agent.cookies() {
+        if let path = arguments.cookieJar, let cookies = try? await agent.cookies.all() {
             code = save(to: path) { () throws(SystemError) in try CookieFile.write(cookies, to: path) } ?? code
         }
         return code

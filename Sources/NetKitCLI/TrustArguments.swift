@@ -13,7 +13,7 @@ struct TrustArguments: Sendable {
     /// host of each URL.
     var pinnedKeys: String?
     var reportsOnly = false
-    var minimumVersion = TrustPolicy.TLSVersion.tls1_2
+    var minimumVersion = TrustPolicy.TLSVersion.tls12
     var maximumVersion: TrustPolicy.TLSVersion?
     var revocationLists: String?
     var ciphers: String?
@@ -112,8 +112,8 @@ extension Option {
             arguments.trust.pinnedKeys = text
         },
         toggle(nil, "pin-report-only") { $0.trust.reportsOnly = $1 },
-        flag(nil, "tlsv1.2") { $0.trust.minimumVersion = .tls1_2 },
-        flag(nil, "tlsv1.3") { $0.trust.minimumVersion = .tls1_3 },
+        flag(nil, "tlsv1.2") { $0.trust.minimumVersion = .tls12 },
+        flag(nil, "tlsv1.3") { $0.trust.minimumVersion = .tls13 },
         value(nil, "tls-max") { (arguments, text) throws(UsageError) in
             arguments.trust.maximumVersion = try OptionValue.tlsVersion(text)
         },
@@ -154,8 +154,8 @@ extension OptionValue {
     static func tlsVersion(_ text: String) throws(UsageError) -> TrustPolicy.TLSVersion? {
         switch text {
         case "default": nil
-        case "1.2": .tls1_2
-        case "1.3": .tls1_3
+        case "1.2": .tls12
+        case "1.3": .tls13
         default: throw UsageError("invalid --tls-max '\(text)': expected 1.2, 1.3 or default")
         }
     }

@@ -17,7 +17,7 @@ struct RequestTaskTortureTests {
     @Test func thousandStartedAndCancelledTasksEndOnceWithTheirOwnTag() async throws {
         let server = try LoopbackServer()
         server.script("/", .text("x"))
-        let agent = Agent(configured: { $0.maxPerHost = 64 })
+        let agent = Agent(configured: { $0.maxConnectionsPerHost = 64 })
         let ends = Collected<Int>()
         let endings = Collected<Int>()
         let tokens = Counter()

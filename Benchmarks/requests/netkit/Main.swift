@@ -30,7 +30,7 @@ struct Main {
     private static func agent(_ mode: String, _ workload: Workload) -> Agent {
         var configuration = Agent.Configuration()
         configuration.maxInFlight = isTogether(mode) ? 64 : workload.inFlight
-        configuration.maxPerHost = configuration.maxInFlight
+        configuration.maxConnectionsPerHost = configuration.maxInFlight
         // The bare transport sends no User-Agent either.
         configuration.userAgent = nil
         configuration.interceptors = interceptors(mode)

@@ -8,7 +8,7 @@ struct Main {
         let workload = Workload()
         var configuration = Agent.Configuration()
         configuration.maxInFlight = workload.inFlight
-        configuration.maxPerHost = workload.inFlight
+        configuration.maxConnectionsPerHost = workload.inFlight
         configuration.maxStreams = workload.inFlight
         // More than the default in the largest runs.
         configuration.limits.maxBodyBytes = workload.bodyByteCount + 1

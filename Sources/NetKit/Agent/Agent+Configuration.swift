@@ -73,7 +73,7 @@ extension Agent {
         ///
         /// Over TLS, streams and large uploads use exclusive connections with every protocol. The same number of
         /// connections is allowed for them in addition.
-        public var maxPerHost = 6
+        public var maxConnectionsPerHost = 6
         /// The largest number of streams on one HTTP/2 connection (100).
         public var maxStreams = 100
         /// The largest number of open connections, including those in use (256). Above it, the oldest idle connection
@@ -141,7 +141,8 @@ extension Agent {
         var engineOptions: Engine.Options {
             func number(_ value: Int) -> UInt32 { UInt32(clamping: max(1, value)) }
             return Engine.Options(
-                maxInFlight: number(maxInFlight), maxPerHost: number(maxPerHost), maxStreams: number(maxStreams),
+                maxInFlight: number(maxInFlight), maxConnectionsPerHost: number(maxConnectionsPerHost),
+                maxStreams: number(maxStreams),
                 maxIdleConnections: number(maxIdleConnections), maxWaiting: number(maxWaiting), trust: trust,
                 refusesPlaintext: refusesPlaintext, proxy: proxy, cookies: cookies, netrc: netrc, hsts: hsts,
                 altSvc: altSvc, dnsOverHTTPS: dnsOverHTTPS, addressFamily: addressFamily,

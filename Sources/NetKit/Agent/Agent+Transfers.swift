@@ -63,24 +63,36 @@ extension Agent {
 }
 
 extension Agent {
-    /// Returns the cookies in the jar.
-    ///
-    /// - Throws: ``NetError/Code/usage`` if ``Configuration/cookies`` is off.
-    public func cookies() async throws(NetError) -> [Cookie] {
+    /// The agent's cookie jar. Its functions throw ``NetError/Code/usage`` if ``Configuration/cookies`` is off.
+    public var cookies: CookieJar { CookieJar(control: control) }
+}
+
+/// The cookies of an agent (``Agent/cookies``).
+///
+///     try agent.cookies.set(Cookie(name: "session", value: "abc", domain: "api.example.com"))
+///     for cookie in try await agent.cookies.all() { print(cookie.name, cookie.value) }
+public struct CookieJar: Sendable {
+    let control: (any TransferControl)?
+
+    /// Returns all cookies.
+    public func all() async throws(NetError) -> [Cookie] {
         try await jar().cookies()
     }
 
-    /// Adds cookies to the jar, before any request that is sent later.
+    /// Adds a cookie, before any request that is sent later. It replaces the cookie with its name, domain and path.
     ///
-    /// - Throws: ``NetError/Code/usage`` if there is no jar, or if a cookie contains a control character.
-    public func setCookies(_ cookies: [Cookie]) throws(NetError) {
+    /// - Throws: ``NetError/Code/usage`` also if the cookie contains a control character.
+    public func set(_ cookie: Cookie) throws(NetError) {
+        try set([cookie])
+    }
+
+    /// Adds cookies like ``set(_:)-(Cookie)``: all, or none if one of them is invalid.
+    public func set(_ cookies: [Cookie]) throws(NetError) {
         try jar().setCookies(cookies)
     }
 
-    /// Removes all cookies from the jar.
-    ///
-    /// - Throws: ``NetError/Code/usage`` if there is no jar.
-    public func clearCookies() throws(NetError) {
+    /// Removes all cookies.
+    public func removeAll() throws(NetError) {
         try jar().clearCookies()
     }
 

@@ -24,11 +24,16 @@ extension Agent {
     ///   - path: the path or the URL.
     ///   - headers: the header fields of the handshake.
     ///   - credentials: the credentials.
-    ///   - options: the options of the socket.
+    ///   - protocols: the subprotocols to offer (``WebSocket/Options/protocols``).
+    ///   - pingInterval: the time without received bytes after which a ping is sent; `nil` for no pings.
+    ///
+    /// For the other ``WebSocket/Options``, pass a `Request<Void>(path)`.
     public func webSocket(
         _ path: some URLConvertible, headers: Headers = [:], credentials: Credentials = .inherited,
-        options: WebSocket.Options = .init()
+        protocols: [String] = [], pingInterval: Duration? = .seconds(30)
     ) async throws(NetError) -> WebSocket {
+        var options = WebSocket.Options(protocols: protocols)
+        options.pingInterval = pingInterval
         var request = Request<Void>(path, headers: headers)
         CallOptions(headers, credentials).apply(to: &request)
         return try await openSocket(request, options)

@@ -47,7 +47,7 @@ struct ReconnectingWebSocket: AsyncSequence, Sendable {
         private mutating func nextOfConnection() async throws(NetError) -> WebSocket.Message? {
             let failure: NetError
             do throws(NetError) {
-                if let message = try await open().receive() {
+                if let message = try await open().next() {
                     return message
                 }
                 guard let frame = socket?.closeFrame, options.reconnects(frame) else {

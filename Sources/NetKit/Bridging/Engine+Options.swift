@@ -11,7 +11,7 @@ extension Engine {
     /// The options of an engine.
     struct Options {
         var maxInFlight: UInt32
-        var maxPerHost: UInt32
+        var maxConnectionsPerHost: UInt32
         var maxStreams: UInt32
         var maxIdleConnections: UInt32
         var maxWaiting: UInt32
@@ -41,7 +41,7 @@ extension Engine {
             unsafe StringArena.with(bytes: textBytes) { text in
                 var settings = unsafe nc_engine_options()
                 unsafe settings.max_in_flight = maxInFlight
-                unsafe settings.max_per_host = maxPerHost
+                unsafe settings.max_per_host = maxConnectionsPerHost
                 unsafe settings.max_streams = maxStreams
                 unsafe settings.max_idle_connections = maxIdleConnections
                 unsafe settings.max_waiting = maxWaiting

@@ -185,11 +185,11 @@ extension TrustPolicy {
         case .pem: unsafe options.roots = .NC_ROOTS_BYTES
         case .pinned: unsafe options.roots = .NC_ROOTS_PINNED
         }
-        unsafe options.min_version = minimumVersion == .tls1_3 ? .NC_TLS_1_3 : .NC_TLS_1_2
+        unsafe options.min_version = minimumVersion == .tls13 ? .NC_TLS_1_3 : .NC_TLS_1_2
         switch maximumVersion {
         case nil: unsafe options.max_version = .NC_TLS_LIMIT_NONE
-        case .tls1_2: unsafe options.max_version = .NC_TLS_LIMIT_1_2
-        case .tls1_3: unsafe options.max_version = .NC_TLS_LIMIT_1_3
+        case .tls12: unsafe options.max_version = .NC_TLS_LIMIT_1_2
+        case .tls13: unsafe options.max_version = .NC_TLS_LIMIT_1_3
         }
         unsafe options.accepts_anything = acceptsAnything
         unsafe options.accepts_invalid_chains = acceptsInvalidChains

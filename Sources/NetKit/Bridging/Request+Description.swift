@@ -169,15 +169,13 @@ extension Credentials {
 }
 
 extension Proxy {
-    private var exceptList: String { except.joined(separator: ",") }
-
     private var url: String? {
         if case .url(let url) = choice { url } else { nil }
     }
 
     /// The number of bytes that the texts need in a ``StringArena``.
     var textBytes: Int {
-        (url?.utf8.count ?? 0) + exceptList.utf8.count + headers.list.textBytes + (credentials?.textBytes ?? 0)
+        (url?.utf8.count ?? 0) + bypassList.utf8.count + headers.list.textBytes + (credentials?.textBytes ?? 0)
     }
 
     /// Calls `body` with the C value of the proxy, which is valid during the call.
@@ -193,7 +191,7 @@ extension Proxy {
                 unsafe proxy.choice = .NC_PROXY_URL
                 unsafe proxy.url = text.put(url)
             }
-            unsafe proxy.except = text.put(exceptList)
+            unsafe proxy.except = text.put(bypassList)
             unsafe proxy.headers = UnsafePointer(fields.baseAddress)
             unsafe proxy.header_count = fields.count
             unsafe proxy.uses_tunnel = usesTunnel

@@ -1,7 +1,9 @@
 /// Stops calls to a host for some time after several consecutive failures.
 ///
-/// After `maxFailures` failures the circuit of the host opens: calls to the host fail immediately with
-/// ``NetError/Code/circuitOpen``. After `openTime` one call is sent as a trial, while other calls still fail. If the
+///     configuration.interceptors = [CircuitBreaker(failures: 5, resetAfter: .seconds(30))]
+///
+/// After `failures` failures the circuit of the host opens: calls to the host fail immediately with
+/// ``NetError/Code/circuitOpen``. After `resetAfter` one call is sent as a trial, while other calls still fail. If the
 /// trial succeeds, the circuit closes; if it fails, the circuit opens again. If the trial ends for a local reason, such
 /// as a cancellation, the next call is the trial.
 ///
@@ -41,17 +43,17 @@ public final class CircuitBreaker: PromptInterceptor {
     /// Creates a circuit breaker.
     ///
     /// - Parameters:
-    ///   - maxFailures: the number of consecutive failures that open the circuit, from 1.
-    ///   - openTime: how long the circuit stays open.
+    ///   - failures: the number of consecutive failures that open the circuit, from 1.
+    ///   - resetAfter: how long the circuit stays open.
     ///   - time: the clock.
     ///   - isFailure: returns true for a status or an error that counts as a failure. If `nil`, the default rule
     ///     applies.
     public init(
-        maxFailures: Int = 5, openTime: Duration = .seconds(30), time: TimeSource = .system,
+        failures: Int = 5, resetAfter: Duration = .seconds(30), time: TimeSource = .system,
         isFailure: (@Sendable (Result<Int, NetError>) -> Bool)? = nil
     ) {
-        self.maxFailures = max(1, maxFailures)
-        self.openTime = openTime
+        maxFailures = max(1, failures)
+        openTime = resetAfter
         self.time = time
         self.isFailure = isFailure ?? Self.isFailure
     }

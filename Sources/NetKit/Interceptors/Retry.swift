@@ -1,10 +1,11 @@
 /// Sends a request again after a temporary failure, if sending it twice is safe.
 ///
 ///     configuration.interceptors = [Retry()]
+///     configuration.interceptors = [Retry(maxRetries: 3) { error in error.code == .refused || error.status == 423 }]
 ///
-/// A request is sent again after a temporary network error, an exceeded time limit, or one of ``statuses``, if one of
-/// these holds:
-/// - its method is idempotent (RFC 9110, 9.2.2), or it has an `Idempotency-Key` field
+/// A request is sent again after a temporary network error, an exceeded time limit, or one of ``statuses``. A
+/// ``condition`` replaces this choice. In both cases, one of these must hold:
+/// - its method is idempotent (RFC 9110, 9.2.2), or it has an `Idempotency-Key` field; or it is one of ``methods``
 /// - nothing of it reached the server
 /// - it was sent on a reused connection that the server closed before the first byte of a response
 ///
@@ -18,23 +19,28 @@
 /// The response or the error of the last attempt is the outcome of the call.
 public struct Retry: PromptInterceptor {
     /// The largest number of attempts after the first one (3).
-    public var maxRetries = 3
+    public var maxRetries: Int
     /// The upper limit of the first delay (200 ms). It doubles for each further delay.
-    public var baseDelay: Duration = .milliseconds(200)
+    public var baseDelay: Duration
     /// The upper limit of every delay (20 s), except for delays from `Retry-After`.
-    public var maxDelay: Duration = .seconds(20)
+    public var maxDelay: Duration
     /// The longest `Retry-After` to wait for (60 s). If the server sends a longer one, there is no further attempt.
     public var maxServerDelay: Duration = .seconds(60)
     /// The time after the start of the first attempt at which attempts stop. No attempt starts later, and no
     /// `Retry-After` beyond that time is waited for. If `nil`, there is no limit.
     public var maxElapsed: Duration?
     /// The statuses after which the request is sent again: 408, 429, 500, 502, 503 and 504.
-    public var statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
-    /// Whether requests with any method are sent again, even if the server may have received them.
-    public var retriesAnyMethod = false
-    /// Whether requests are sent again after any error, except for local errors such as wrong usage, cancellation or a
-    /// failed source of the body.
-    public var retriesAnyError = false
+    public var statuses: Set<Int>
+    /// The methods of the requests that are sent again, even if the server may have received them. A request with
+    /// another method is sent once. If `nil`, the rules above apply.
+    public var methods: Set<Method>?
+    /// Reports whether to send the request again after an error. It replaces the rules for errors and ``statuses``, but
+    /// not those for methods.
+    ///
+    /// It is called for each network error and exceeded limit, and for each response whose status is at least 400 or in
+    /// ``statuses``. A response is passed as an error with ``NetError/status`` and ``NetError/response``. It is not
+    /// called for local errors such as wrong usage, cancellation or a failed source of the body.
+    public var condition: (@Sendable (NetError) -> Bool)?
     /// Whether delays are random parts of their intervals (full jitter), so that clients do not all retry at the same
     /// time. If false, the delay is the whole interval.
     public var hasJitter = true
@@ -47,18 +53,28 @@ public struct Retry: PromptInterceptor {
     public var maxPathDelay: Duration = .seconds(60)
     /// The clock and the sleep function.
     public var time: TimeSource
+    /// Whether requests with any method are sent again, even if the server may have received them.
+    package var isForAnyMethod = false
     /// Returns a random number from 0 to 1.
     package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
 
     var isPrompt: Bool { reachability == nil }
 
-    /// Creates the default settings. Each value has its own budget, unless one is passed.
+    /// Creates the settings. Each value has its own budget, unless one is passed.
     public init(
-        maxRetries: Int = 3, budget: RetryBudget? = RetryBudget(), time: TimeSource = .system
+        maxRetries: Int = 3, baseDelay: Duration = .milliseconds(200), maxDelay: Duration = .seconds(20),
+        statuses: Set<Int> = [408, 429, 500, 502, 503, 504], methods: Set<Method>? = nil,
+        budget: RetryBudget? = RetryBudget(), time: TimeSource = .system,
+        condition: (@Sendable (NetError) -> Bool)? = nil
     ) {
         self.maxRetries = maxRetries
+        self.baseDelay = baseDelay
+        self.maxDelay = maxDelay
+        self.statuses = statuses
+        self.methods = methods
         self.budget = budget
         self.time = time
+        self.condition = condition
     }
 
     /// Sends the request until an attempt needs no retry or no retry is allowed, and returns the last response. A
@@ -80,15 +96,14 @@ public struct Retry: PromptInterceptor {
             } catch {
                 outcome = .failure(error)
             }
-            if case .success(let response) = outcome, !statuses.contains(response.status) {
-                return response
-            }
+            guard isCandidate(outcome, of: call.request) else { return try outcome.get() }
             let attempt = RetryRules.Attempt(
                 method: call.request.method, hasIdempotencyKey: call.request.headers.hasAny(["Idempotency-Key"]),
                 isRepeatable: call.isRepeatable, result: outcome.map { .init(status: $0.status, headers: $0.headers) },
                 retries: retries,
                 elapsed: time.now() - begin, left: call.budget.remaining, epochSeconds: time.epochSeconds())
-            guard let wait = rules.delay(after: attempt, random: random), !Task.isCancelled, budget?.take() ?? true
+            guard let wait = rules.delay(after: attempt, random: random), !Task.isCancelled, meetsCondition(outcome),
+                budget?.take() ?? true
             else { return try outcome.get() }
             if case .success(let response) = outcome {
                 response.discard()
@@ -104,6 +119,21 @@ public struct Retry: PromptInterceptor {
         }
     }
 
+    /// Whether the outcome may be a failure after which the settings allow another attempt.
+    private func isCandidate(_ outcome: Result<ChainResponse, NetError>, of request: Request<Bytes>) -> Bool {
+        if let methods, !methods.contains(request.method) { return false }
+        guard case .success(let response) = outcome else { return true }
+        return statuses.contains(response.status) || (condition != nil && response.status >= 400)
+    }
+
+    private func meetsCondition(_ outcome: Result<ChainResponse, NetError>) -> Bool {
+        guard let condition else { return true }
+        return switch outcome {
+        case .success(let response): condition(NetError(unacceptable: response.response))
+        case .failure(let error): condition(error)
+        }
+    }
+
     /// Waits for a route, at most for ``maxPathDelay``. If there is still none, the next attempt fails with the error.
     private func waitForPath(_ reachability: Reachability, in call: Call) async throws(NetError) {
         call.watch?.report(.waiting(maxPathDelay, .connectivity), of: call.request)
@@ -115,7 +145,7 @@ public struct Retry: PromptInterceptor {
     private var rules: RetryRules {
         RetryRules(
             maxRetries: maxRetries, baseDelay: baseDelay, maxDelay: maxDelay, maxServerDelay: maxServerDelay,
-            maxElapsed: maxElapsed, retriesAnyMethod: retriesAnyMethod, retriesAnyError: retriesAnyError,
+            maxElapsed: maxElapsed, retriesAnyMethod: methods != nil || isForAnyMethod, retriesAnyError: condition != nil,
             hasJitter: hasJitter)
     }
 }

@@ -17,12 +17,12 @@ public struct JSONCoding: Sendable {
     /// The form of dates. By default they are ISO 8601 text. It is written as `2026-11-21T18:00:00Z`, and read with and
     /// without fractional seconds.
     ///
-    /// `.custom` applies to writing. To read such dates, set ``makeDecoder``.
+    /// `.custom` applies to writing. To read such dates, set ``decoder``.
     public var dates = ParameterEncoder.DateStrategy.iso8601
     /// The spelling of the names that types declare. By default it is the same in JSON. The names of dictionaries and
     /// ``Parameters`` are never changed.
     ///
-    /// `.custom` applies to writing. To read such names, set ``makeDecoder``.
+    /// `.custom` applies to writing. To read such names, set ``decoder``.
     public var keys = ParameterEncoder.KeyStrategy.asDeclared
     /// The layout of bodies that set none.
     public var style = JSONStyle()
@@ -30,8 +30,12 @@ public struct JSONCoding: Sendable {
     public var rules = JSONRules()
     /// Whether members and elements that are null are removed at any depth before the decoding.
     public var removesNulls = false
-    /// Creates the decoder for each response. If it is set, ``dates`` and ``keys`` do not apply to reading.
-    public var makeDecoder: (@Sendable () -> JSONDecoder)?
+    /// The decoder for responses. If it is set, ``dates`` and ``keys`` do not apply to reading.
+    ///
+    /// Any number of threads can share it: `JSONDecoder` guards its settings with a lock, and decoding does not change
+    /// it. Each response is decoded with a copy of its settings, so set them before the first request. A subclass of
+    /// `JSONDecoder` cannot be copied and is used itself. A ``JSONValue`` in its values then has no exact numbers.
+    public var decoder: JSONDecoder?
 
     /// Creates the default settings.
     public init() {}
@@ -46,15 +50,20 @@ public struct JSONCoding: Sendable {
             return tree
         }
         let text = try text(of: response.bytes)
-        let decoder = makeDecoder?() ?? decoder
+        let decoder = decoderForOneText
         // JSONValue reads the exact digits of its numbers and the order of its members from the text.
-        if let key = DecodedText.key {
+        if let key = DecodedText.key, decoder !== self.decoder {
             decoder.userInfo[key] = DecodedText(text, rules: rules)
         }
         return try decoder.decode(Value.self, from: text.borrowedData)
     }
 
-    private var decoder: JSONDecoder {
+    /// A decoder that only the caller has, because the text of the response is added to it. A subclass of the
+    /// application is returned itself.
+    private var decoderForOneText: JSONDecoder {
+        if let decoder {
+            return decoder.copy ?? decoder
+        }
         let decoder = JSONDecoder()
         switch dates {
         case .iso8601, .custom: decoder.dateDecodingStrategy = .custom { try Date(internetDateFrom: $0) }
@@ -107,7 +116,7 @@ extension JSONCoding {
 
     /// Whether all settings have their defaults.
     var isDefault: Bool {
-        writesByDefault && style == JSONStyle() && rules == JSONRules() && !removesNulls && makeDecoder == nil
+        writesByDefault && style == JSONStyle() && rules == JSONRules() && !removesNulls && decoder == nil
     }
 
     /// Returns the values with dates and declared names in the form of these settings.
@@ -121,6 +130,22 @@ extension JSONCoding {
         } catch {
             throw NetError(encodingJSON: error)
         }
+    }
+}
+
+extension JSONDecoder {
+    /// A decoder with the same settings; `nil` for a subclass.
+    fileprivate var copy: JSONDecoder? {
+        guard type(of: self) == JSONDecoder.self else { return nil }
+        let copy = JSONDecoder()
+        copy.dateDecodingStrategy = dateDecodingStrategy
+        copy.dataDecodingStrategy = dataDecodingStrategy
+        copy.nonConformingFloatDecodingStrategy = nonConformingFloatDecodingStrategy
+        copy.keyDecodingStrategy = keyDecodingStrategy
+        copy.userInfo = userInfo
+        copy.allowsJSON5 = allowsJSON5
+        copy.assumesTopLevelDictionary = assumesTopLevelDictionary
+        return copy
     }
 }
 
@@ -180,10 +205,10 @@ extension Decoding where Value: Decodable {
         Decoding(types: MediaTypes.json) { try coding.value(in: $0) }
     }
 
-    /// A JSON body, decoded by a decoder that the closure creates for each response.
-    public static func json(_ makeDecoder: @escaping @Sendable () -> JSONDecoder) -> Decoding {
+    /// A JSON body, decoded by this decoder; see ``JSONCoding/decoder``.
+    public static func json(_ decoder: JSONDecoder) -> Decoding {
         var coding = JSONCoding()
-        coding.makeDecoder = makeDecoder
+        coding.decoder = decoder
         return json(coding)
     }
 }

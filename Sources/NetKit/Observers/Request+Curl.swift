@@ -138,8 +138,8 @@ package struct CurlCommand {
         case .environment, .inherited: break
         case .url(let url):
             words += ["-x", url.withoutUserinfo]
-            if !proxy.except.isEmpty {
-                words += ["--noproxy", proxy.except.joined(separator: ",")]
+            if !proxy.bypass.isEmpty {
+                words += ["--noproxy", proxy.bypassList]
             }
         }
         if let credentials = proxy.credentials {

@@ -1,4 +1,10 @@
-/// A proxy for requests. NetKit sends the proxy's credentials only to the proxy.
+/// A proxy for requests.
+///
+///     configuration.proxy = Proxy(
+///         "socks5h://proxy.example.com:1080", credentials: .basic(user: "ada", password: "secret"),
+///         bypass: ["localhost", "*.internal"])
+///
+/// NetKit sends the proxy's credentials only to the proxy.
 public struct Proxy: Sendable, Equatable {
     enum Choice: Sendable, Hashable {
         case inherited
@@ -10,8 +16,9 @@ public struct Proxy: Sendable, Equatable {
     let choice: Choice
     /// The credentials for the proxy.
     public var credentials: Credentials?
-    /// The hosts that are reached without the proxy. "*" stands for all hosts.
-    public var except: [String]
+    /// The hosts that are reached without the proxy. A host such as "internal", or a pattern such as "*.internal" or
+    /// ".internal", stands for the host and its subdomains. "*" stands for all hosts, and "10.0.0.0/8" for addresses.
+    public var bypass: [String]
     /// Header fields for the proxy. A server does not receive them through a tunnel. If the proxy forwards a plain http
     /// request, it decides which of these fields it passes on.
     public var headers: Headers
@@ -20,7 +27,7 @@ public struct Proxy: Sendable, Equatable {
 
     private init(_ choice: Choice) {
         self.choice = choice
-        except = []
+        bypass = []
         headers = [:]
         usesTunnel = false
     }
@@ -28,12 +35,12 @@ public struct Proxy: Sendable, Equatable {
     /// Creates a proxy from a URL with scheme, host and port. The scheme is http, https, socks4, socks4a, socks5 or
     /// socks5h. With socks4a and socks5h, the proxy resolves host names.
     public init(
-        _ url: String, credentials: Credentials? = nil, except: [String] = [], headers: Headers = [:],
+        _ url: String, credentials: Credentials? = nil, bypass: [String] = [], headers: Headers = [:],
         usesTunnel: Bool = false
     ) {
         choice = .url(url)
         self.credentials = credentials
-        self.except = except
+        self.bypass = bypass
         self.headers = headers
         self.usesTunnel = usesTunnel
     }
@@ -47,6 +54,11 @@ public struct Proxy: Sendable, Equatable {
     /// The proxy that the environment variables http_proxy, HTTPS_PROXY, ALL_PROXY and NO_PROXY select. Note that any
     /// program that can set these variables can redirect the traffic and read it.
     public static let environment = Proxy(.environment)
+
+    /// ``bypass`` in the form of libcurl, in which a pattern of a domain begins with a dot.
+    var bypassList: String {
+        bypass.map { $0.hasPrefix("*.") ? String($0.dropFirst()) : $0 }.joined(separator: ",")
+    }
 
     /// Returns the same proxy with other credentials.
     func replacingCredentials(by credentials: Credentials) -> Proxy {

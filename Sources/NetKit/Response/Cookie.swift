@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A cookie of an agent's jar (RFC 6265).
 /// The jar stores the name and the value as bytes and sends them unchanged. ``name`` and ``value`` are texts for
 /// display, with U+FFFD for bytes that are not UTF-8. The exact bytes of the value are in ``valueBytes``.
@@ -9,8 +15,8 @@ public struct Cookie: Sendable, Hashable {
     public var domain: String
     /// Whether the cookie is also sent to subdomains.
     public var includesSubdomains: Bool
-    /// The expiry in seconds since 1970. If `nil`, the cookie lasts as long as the jar.
-    public var expires: Int?
+    /// The expiry in seconds since 1970. A date cannot represent every number that a cookie file can contain.
+    private var expirySeconds: Int?
     /// Whether the cookie is sent over TLS only.
     public var isSecure: Bool
     /// Whether a browser hides the cookie from scripts.
@@ -19,16 +25,16 @@ public struct Cookie: Sendable, Hashable {
     /// Creates a cookie.
     public init(
         name: String, value: String, domain: String, includesSubdomains: Bool = false, path: String = "/",
-        expires: Int? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false
+        expires: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false
     ) {
         nameText = ByteText(name)
         valueText = ByteText(value)
         self.domain = domain
         self.includesSubdomains = includesSubdomains
         pathText = ByteText(path)
-        self.expires = expires
         self.isSecure = isSecure
         self.isHTTPOnly = isHTTPOnly
+        self.expires = expires
     }
 }
 
@@ -49,6 +55,12 @@ extension Cookie {
     public var path: String {
         get { pathText.text }
         set { pathText = ByteText(newValue) }
+    }
+
+    /// The expiry, in whole seconds. If `nil`, the cookie lasts as long as the jar.
+    public var expires: Date? {
+        get { expirySeconds.map { Date(timeIntervalSince1970: Double($0)) } }
+        set { expirySeconds = newValue.map { Int(Int64(moment: $0.timeIntervalSince1970)) } }
     }
 
     /// The bytes of the value.
@@ -99,8 +111,8 @@ extension Cookie {
         guard !rest.hasPrefix("#"), parts.count >= 6, let expires = Int(parts[4]) else { return nil }
         self.init(
             name: "", value: "", domain: ByteText(byteScalars: parts[0].drop { $0 == "." }).text,
-            includesSubdomains: parts[1] == "TRUE", expires: expires == 0 ? nil : expires,
-            isSecure: parts[3] == "TRUE", isHTTPOnly: isHTTPOnly)
+            includesSubdomains: parts[1] == "TRUE", isSecure: parts[3] == "TRUE", isHTTPOnly: isHTTPOnly)
+        expirySeconds = expires == 0 ? nil : expires
         byteScalars = (String(parts[5]), parts.count > 6 ? String(parts[6]) : "", String(parts[2]))
         guard (try? netscapeLine) != nil else { return nil }
     }
@@ -145,7 +157,7 @@ extension Cookie {
             }
             func flag(_ value: Bool) -> String { value ? "TRUE" : "FALSE" }
             // An expiry before 1970 is written as 1, because 0 means that the cookie lasts as long as the jar.
-            let end = expires.map { String(max(1, $0)) } ?? "0"
+            let end = expirySeconds.map { String(max(1, $0)) } ?? "0"
             let domainField = (isHTTPOnly ? Self.httpOnlyPrefix : "") + (includesSubdomains ? "." : "") + domain
             return [domainField, flag(includesSubdomains), path.isEmpty ? "/" : path, flag(isSecure), end, name, value]
                 .joined(separator: "\t")

@@ -11,7 +11,8 @@ public struct TrustPolicy: Sendable, Hashable {
     public enum Roots: Sendable, Hashable {
         /// The system's bundle.
         case system
-        /// The PEM certificates in a file. The file is read when the first connection needs it.
+        /// The PEM certificates in a file, instead of the system's. To trust both, append them to a copy of the bundle.
+        /// The file is read when the first connection needs it.
         case file(String)
         /// PEM certificates in memory, at most 16 MiB.
         case pem([UInt8])
@@ -22,9 +23,9 @@ public struct TrustPolicy: Sendable, Hashable {
     /// A TLS version.
     public enum TLSVersion: Sendable, Hashable {
         /// TLS 1.2 (RFC 5246).
-        case tls1_2
+        case tls12
         /// TLS 1.3 (RFC 8446).
-        case tls1_3
+        case tls13
     }
 
     /// The source of the trusted certificate authorities.
@@ -72,7 +73,7 @@ public struct TrustPolicy: Sendable, Hashable {
 
     /// Creates a policy. By default, it trusts the system's authorities and accepts TLS 1.2 and later.
     public init(
-        roots: Roots = .system, minimumVersion: TLSVersion = .tls1_2, acceptsAnything: Bool = false,
+        roots: Roots = .system, minimumVersion: TLSVersion = .tls12, acceptsAnything: Bool = false,
         identity: ClientIdentity? = nil, allowsOverride: Bool = false
     ) {
         self.roots = roots
@@ -81,6 +82,12 @@ public struct TrustPolicy: Sendable, Hashable {
         self.identity = identity
         self.allowsOverride = allowsOverride
     }
+
+    /// Returns a policy that trusts the PEM certificates in a file instead of the system's authorities
+    /// (``Roots/file(_:)``).
+    ///
+    ///     configuration.trust = .caFile("/etc/app/ca.pem")
+    public static func caFile(_ path: String) -> TrustPolicy { TrustPolicy(roots: .file(path)) }
 
     /// A policy that accepts every certificate and name (``acceptsAnything``), for tests. It gives no protection against
     /// an active attacker.

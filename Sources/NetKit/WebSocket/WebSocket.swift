@@ -1,7 +1,7 @@
 /// An open WebSocket (RFC 6455).
 ///
 ///     let socket = try await agent.webSocket("wss://example.com/chat")
-///     try await socket.send(.text("hello"))
+///     try await socket.send("hello")
 ///     for try await message in socket.messages { … }
 ///     try await socket.close()
 ///
@@ -46,6 +46,17 @@ public final class WebSocket: Sendable {
 
     // MARK: Sending
 
+    /// Queues a text. Waits while the queue is full; see ``send(_:)-(Message)``.
+    public func send(_ text: String) async throws(NetError) {
+        try await connection.send(Bytes(Array(text.utf8)), isText: true)
+    }
+
+    /// Queues a binary message: `Data`, `[UInt8]` or ``Bytes``. Waits while the queue is full; see
+    /// ``send(_:)-(Message)``.
+    public func send(_ bytes: some BytesConvertible) async throws(NetError) {
+        try await connection.send(bytes._bytes, isText: false)
+    }
+
     /// Queues a message. Waits while the queue is full.
     ///
     /// Concurrent messages are sent one after the other, in the order of the calls.
@@ -54,14 +65,15 @@ public final class WebSocket: Sendable {
     ///   because it is larger than the queue, the connection ends.
     public func send(_ message: Message) async throws(NetError) {
         switch message {
-        case .text(let text): try await connection.send(Bytes(Array(text.utf8)), isText: true)
-        case .binary(let bytes): try await connection.send(bytes, isText: false)
+        case .text(let text): try await send(text)
+        case .binary(let bytes): try await send(bytes)
         }
     }
 
     /// Sends a value as a text of JSON, written with the ``JSONCoding`` of the request or the agent.
     ///
-    /// - Throws: ``NetError/Code/encoding`` for a value that JSON cannot express, and the errors of ``send(_:)``.
+    /// - Throws: ``NetError/Code/encoding`` for a value that JSON cannot express, and the errors of
+    ///   ``send(_:)-(Message)``.
     public func send(json value: some Encodable) async throws(NetError) {
         var body = try Body.json(value)
         try body.apply(response.jsonCoding.value)
@@ -70,11 +82,24 @@ public final class WebSocket: Sendable {
 
     // MARK: Receiving
 
-    /// Returns the next message, or `nil` after the end of the socket. Waits if there is none.
+    /// Returns the next message. Waits if there is none.
     ///
-    /// - Throws: the error that ended the socket. ``NetError/Code/cancelled`` if the task is cancelled while it
-    ///   waits; no message is lost. ``NetError/Code/usage`` if another task is receiving.
-    public func receive() async throws(NetError) -> Message? {
+    ///     switch try await socket.receive() {
+    ///     case .text(let text): print(text)
+    ///     case .binary(let bytes): print(bytes.count)
+    ///     }
+    /// - Throws: ``NetError/Code/closed`` if the socket was closed in order, or the error that ended it.
+    ///   ``NetError/Code/cancelled`` if the task is cancelled while it waits; no message is lost.
+    ///   ``NetError/Code/usage`` if another task is receiving.
+    public func receive() async throws(NetError) -> Message {
+        guard let message = try await next() else {
+            throw NetError(.closed, "the WebSocket is closed: there are no further messages")
+        }
+        return message
+    }
+
+    /// Returns the next message, or `nil` if the socket was closed in order.
+    package func next() async throws(NetError) -> Message? {
         try await connection.receive()
     }
 
@@ -84,7 +109,8 @@ public final class WebSocket: Sendable {
     ///
     /// A server may answer only the last one of several pings; its pong then answers the earlier ones too. While
     /// received messages are unread up to their limit, no pong arrives.
-    /// - Throws: the errors of ``send(_:)``.
+    /// - Throws: the errors of ``send(_:)-(Message)``.
+    @discardableResult
     public func ping() async throws(NetError) -> Duration {
         try await connection.ping()
     }
@@ -99,7 +125,7 @@ public final class WebSocket: Sendable {
     ///   - reason: a text of at most 123 bytes.
     /// - Throws: ``NetError/Code/usage`` for a code that cannot be sent or a reason that is too long,
     ///   ``NetError/Code/peerTimeout`` if the server does not close the socket, or another error that ends it.
-    public func close(_ code: CloseCode? = .normal, reason: String = "") async throws(NetError) {
+    public func close(code: CloseCode? = .normal, reason: String = "") async throws(NetError) {
         try await connection.close(code, reason: reason)
     }
 
@@ -110,7 +136,7 @@ public final class WebSocket: Sendable {
 }
 
 extension WebSocket {
-    /// The messages one by one, as from ``receive()``. A loop that ends early leaves the socket open, and a later loop
+    /// The messages one by one, until the socket is closed in order. A loop that ends early leaves the socket open, and a later loop
     /// continues with the next message.
     ///
     ///     for try await message in socket.messages { … }
@@ -131,7 +157,7 @@ extension WebSocket {
         public var maxMessageBytes: Int? = 64 << 20
         /// The largest payload of a received frame, in bytes (64 MiB).
         public var maxFrameBytes: Int? = 64 << 20
-        /// The largest number of bytes that wait to be sent (16 MiB). Above it, ``WebSocket/send(_:)`` waits.
+        /// The largest number of bytes that wait to be sent (16 MiB). Above it, ``WebSocket/send(_:)-(Message)`` waits.
         public var maxQueuedBytes = 16 << 20
         /// The largest number of received bytes that wait to be read (1 MiB). Above it, receiving pauses, and the
         /// server has to wait. One message may exceed it.

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 extension WebSocket {
     /// A message.
     public enum Message: Sendable, Hashable, ExpressibleByStringLiteral {
@@ -12,7 +18,7 @@ extension WebSocket {
         }
 
         /// The content as bytes: those of a binary message, or the UTF-8 of a text.
-        public var bytes: Bytes {
+        package var bytes: Bytes {
             switch self {
             case .text(let text): Bytes(Array(text.utf8))
             case .binary(let bytes): bytes
@@ -22,6 +28,11 @@ extension WebSocket {
         /// The text of ``text(_:)``; `nil` for bytes.
         public var text: String? {
             if case .text(let text) = self { text } else { nil }
+        }
+
+        /// The bytes of ``binary(_:)-enum.case``; `nil` for a text.
+        public var data: Data? {
+            if case .binary(let bytes) = self { bytes.data } else { nil }
         }
 
         /// Returns a message with the bytes of `Data` or an array.
@@ -65,7 +76,7 @@ struct SocketMessages<Value: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next value, or `nil` after the end of the socket.
         mutating func next(isolation actor: isolated (any Actor)?) async throws(NetError) -> Value? {
-            guard let message = try await messages.socket.receive() else { return nil }
+            guard let message = try await messages.socket.next() else { return nil }
             return try messages.value(message)
         }
     }
@@ -93,7 +104,7 @@ extension WebSocket.Message {
 }
 
 extension WebSocket {
-    /// The code of a close frame (RFC 6455, 7.4). Applications use 4000 to 4999: `socket.close(4001)`.
+    /// The code of a close frame (RFC 6455, 7.4). Applications use 4000 to 4999: `close(code: 4001)`.
     public struct CloseCode: RawRepresentable, Sendable, Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible
     {
         /// The number.

@@ -87,7 +87,7 @@ extension ConformanceCase {
         },
         ConformanceCase("every-outcome-comes-once") { fixture in
             try fixture.play("/", .text("x"))
-            let agent = fixture.agent { $0.maxPerHost = 4 }
+            let agent = fixture.agent { $0.maxConnectionsPerHost = 4 }
             let request = Request<Bytes>(fixture.url("/"))
             let ends = Counter()
             let codes = await withTaskGroup(of: NetError.Code?.self) { group in

@@ -106,7 +106,7 @@ struct AgentEndOfLifeTests {
         server.script("/", .text("x"))
         let agent = Agent(configured: { $0.cookies = .memory })
         let url = server.url("/")
-        try agent.setCookies([Cookie(name: "a", value: "b", domain: "127.0.0.1")])
+        try agent.cookies.set(Cookie(name: "a", value: "b", domain: "127.0.0.1"))
         _ = try await agent.send(Request<Bytes>(url))
         _ = try await agent.send(Request<Bytes>(url))
         #expect(server.connectionCount == 1)

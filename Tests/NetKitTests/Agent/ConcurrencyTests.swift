@@ -20,7 +20,7 @@ struct ConcurrencyTests {
         _ server: LoopbackServer
     ) async throws -> (outcomes: [Ending: Int], ends: Int, observer: WeakAgent) {
         var configuration = Agent.Configuration()
-        configuration.maxPerHost = 64
+        configuration.maxConnectionsPerHost = 64
         let agent = Agent(configuration)
         let request = Request<Bytes>(server.url("/"))
         let ends = Counter()

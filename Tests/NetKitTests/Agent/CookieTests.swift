@@ -1,3 +1,4 @@
+import FoundationEssentials
 import NetKit
 import Testing
 
@@ -30,7 +31,7 @@ struct CookieTests {
         _ = try await agent.send(Request<Bytes>(server.url("/set")))
         _ = try await agent.send(Request<Bytes>(server.url("/")))
         #expect(server.received(1).values(named: "Cookie").isEmpty)
-        let error = await #expect(throws: NetError.self) { try await agent.cookies() }
+        let error = await #expect(throws: NetError.self) { try await agent.cookies.all() }
         #expect(error?.code == .usage)
     }
 
@@ -44,16 +45,27 @@ struct CookieTests {
         #expect(server.received(1).values(named: "Cookie") == ["a=1"])
         #expect(server.received(2).values(named: "Cookie").isEmpty)
         #expect(server.received(3).values(named: "Cookie").isEmpty)
-        let stored = try await agent.cookies()
+        let stored = try await agent.cookies.all()
         #expect(Set(stored.map(\.name)).isSuperset(of: ["a", "b"]))
         #expect(stored.first { $0.name == "a" }?.isHTTPOnly == true)
         var request = Self.request("http://a.test/", at: server)
         request.cookiePolicy = .ignore
         _ = try await agent.send(request)
         #expect(server.received(4).values(named: "Cookie").isEmpty)
-        try agent.clearCookies()
+        try agent.cookies.removeAll()
         _ = try await agent.send(Self.request("http://a.test/", at: server))
         #expect(server.received(5).values(named: "Cookie").isEmpty)
+    }
+
+    @Test func cookieIsSetWithItsExpiry() async throws {
+        let server = try Self.server(setting: "a=1")
+        let agent = Agent(configured: { $0.cookies = .memory })
+        let expiry = Date(timeIntervalSince1970: 4_000_000_000.75)
+        try agent.cookies.set(Cookie(name: "session", value: "abc", domain: "a.test", expires: expiry))
+        try agent.cookies.set([Cookie(name: "old", value: "1", domain: "a.test", expires: .distantPast)])
+        _ = try await agent.send(Self.request("http://a.test/", at: server))
+        #expect(server.received(0).values(named: "Cookie") == ["session=abc"])
+        #expect(try await agent.cookies.all().first?.expires == Date(timeIntervalSince1970: 4_000_000_000))
     }
 
     @Test(arguments: [CookiePolicy.sendAndStore, .sendOnly, .storeOnly, .ignore])
@@ -66,7 +78,7 @@ struct CookieTests {
         request.cookiePolicy = use
         _ = try await agent.send(request)
         #expect(server.received(1).values(named: "Cookie") == (use.sends ? ["old=1"] : []))
-        #expect(try await agent.cookies().map(\.name) == [use.stores ? "new" : "old"])
+        #expect(try await agent.cookies.all().map(\.name) == [use.stores ? "new" : "old"])
         _ = try await agent.send(Request<Bytes>(server.url("/")))
         #expect(server.received(2).values(named: "Cookie") == [use.stores ? "new=2" : "old=1"])
     }
@@ -84,11 +96,11 @@ struct CookieTests {
         for try await _ in try await agent.stream(request) {}
         #expect(server.received(1).values(named: "Cookie") == ["old=1"])
         #expect(server.received(2).values(named: "Cookie") == ["old=1"])
-        #expect(try await agent.cookies().map(\.name) == ["old"])
+        #expect(try await agent.cookies.all().map(\.name) == ["old"])
         request.cookiePolicy = .storeOnly
         _ = try await agent.download(request, to: folder.file("file"))
         #expect(server.received(3).values(named: "Cookie").isEmpty)
-        #expect(Set(try await agent.cookies().map(\.name)) == ["new", "old"])
+        #expect(Set(try await agent.cookies.all().map(\.name)) == ["new", "old"])
     }
 
     @Test(arguments: [
@@ -103,7 +115,7 @@ struct CookieTests {
         _ = try await agent.send(Self.request(url.replacing("/set", with: "/"), at: server))
         #expect(server.received(1).values(named: "Cookie").isEmpty)
         #expect(server.received(2).values(named: "Cookie") == ["good=1"])
-        #expect(try await agent.cookies().map(\.name) == ["good"])
+        #expect(try await agent.cookies.all().map(\.name) == ["good"])
     }
 
     @Test func domainCookieIsSentToSubdomains() async throws {

@@ -102,7 +102,7 @@ struct EventReconnectionTests {
             .text("data: a\n\n", contentType: "text/event-stream"), .status(204))
         let time = StubTime()
         var configuration = Agent.Configuration(baseURL: "http://stub")
-        configuration.interceptors = [CircuitBreaker(maxFailures: 2, openTime: .seconds(30), time: time.source)]
+        configuration.interceptors = [CircuitBreaker(failures: 2, resetAfter: .seconds(30), time: time.source)]
         var options = ServerSentEvent.Options()
         options.retry = .seconds(10)
         options.sleep = time.source.sleep

@@ -35,10 +35,25 @@ struct ProxyTests {
         request.proxy = .direct
         _ = try await agent.send(request)
         #expect([ofAgent.requestCount, ofRequest.requestCount] == [0, 1])
-        request.proxy = Proxy(ofRequest.url, except: ["127.0.0.1"])
+        request.proxy = Proxy(ofRequest.url, bypass: ["127.0.0.1"])
         _ = try await agent.send(request)
         #expect([ofAgent.requestCount, ofRequest.requestCount] == [0, 1])
         #expect(server.requestCount == 3)
+    }
+
+    @Test(arguments: [["*.internal"], [".internal"], ["other", "internal"]])
+    func bypassPatternStandsForADomainAndItsSubdomains(bypass: [String]) async throws {
+        let proxy = try ProxyServer()
+        let server = try LoopbackServer()
+        server.script("/", .text("direct"))
+        let agent = Agent(configured: { $0.proxy = Proxy(proxy.url, bypass: bypass) })
+        var request = Request<String>("http://api.internal:\(server.port)/")
+        request.addressOverrides = [AddressOverride(toHost: "127.0.0.1")]
+        #expect(try await agent.send(request).value == "direct")
+        #expect(proxy.requestCount == 0)
+        request.url = "http://notinternal:\(server.port)/"
+        _ = try? await agent.send(request)
+        #expect(proxy.requestCount == 1)
     }
 
     @Test func proxyCredentialsAreSentOnlyToTheProxy() async throws {

@@ -139,7 +139,7 @@ struct SendingTests {
         let server = try LoopbackServer()
         server.script("/", Reply.text("x"))
         var configuration = Agent.Configuration()
-        configuration.maxPerHost = 3
+        configuration.maxConnectionsPerHost = 3
         let agent = Agent(configuration)
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<60 {

@@ -37,15 +37,11 @@ struct DecodingThreadTests {
     }
 
     private static func request(_ url: String, _ meeting: Meeting) -> Request<Waiting> {
-        Request(
-            url,
-            decoding: .json {
-                let decoder = JSONDecoder()
-                if let key = CodingUserInfoKey(rawValue: Meeting.key) {
-                    decoder.userInfo[key] = meeting
-                }
-                return decoder
-            })
+        let decoder = JSONDecoder()
+        if let key = CodingUserInfoKey(rawValue: Meeting.key) {
+            decoder.userInfo[key] = meeting
+        }
+        return Request(url, decoding: .json(decoder))
     }
 
     private static func lines(_ count: Int) -> Reply {

@@ -72,7 +72,7 @@ struct TLSFailureTests {
         #expect(await ending(of: request, from: agent) == .failed(.tlsUntrusted))
         request.trust = TrustPolicy(authorityOf: server)
         #expect(await ending(of: request, from: agent) == .answered)
-        request.trust?.minimumVersion = .tls1_3
+        request.trust?.minimumVersion = .tls13
         #expect(await ending(of: request, from: agent) == .answered)
         request.trust = nil
         #expect(await ending(of: request, from: agent) == .answered)

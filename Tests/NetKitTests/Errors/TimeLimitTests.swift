@@ -108,7 +108,7 @@ struct TimeLimitTests {
         let server = try LoopbackServer()
         server.script("/", .stalled)
         var configuration = Agent.Configuration()
-        configuration.maxPerHost = 1
+        configuration.maxConnectionsPerHost = 1
         let agent = Agent(configuration)
         let holder = Task { await ending(of: Request<Bytes>(server.url("/")), from: agent) }
         try await server.waitForStalled(1)

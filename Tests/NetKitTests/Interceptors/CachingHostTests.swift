@@ -152,16 +152,16 @@ struct CachingHostTests {
         var configuration = Agent.Configuration()
         configuration.cookies = .memory
         let switching = Switching {
-            try changing.values.first?.setCookies([Cookie(name: "session", value: "2", domain: "127.0.0.1")])
+            try changing.values.first?.cookies.set(Cookie(name: "session", value: "2", domain: "127.0.0.1"))
         }
         configuration.interceptors = [Caching(MemoryCacheStore()), switching]
         let agent = Agent(configuration)
-        try agent.setCookies([Cookie(name: "session", value: "1", domain: "127.0.0.1")])
+        try agent.cookies.set(Cookie(name: "session", value: "1", domain: "127.0.0.1"))
         changing.append(agent)
         let request = Request<String>(server.url("/me")).cached(.app(1000))
         #expect(try await agent.send(request).value == "first")
         changing.removeAll()
-        try agent.setCookies([Cookie(name: "session", value: "1", domain: "127.0.0.1")])
+        try agent.cookies.set(Cookie(name: "session", value: "1", domain: "127.0.0.1"))
         #expect(try await agent.send(request).value == "second")
         await agent.shutdown()
     }

@@ -110,11 +110,11 @@ struct CachingIdentityTests {
             configuration.interceptors = [Caching(MemoryCacheStore(), rules: rules)]
             let agent = Agent(configuration)
             let request = Request<String>(server.url("/"))
-            try agent.setCookies([Cookie(name: "session", value: "a", domain: "127.0.0.1")])
+            try agent.cookies.set(Cookie(name: "session", value: "a", domain: "127.0.0.1"))
             let first = try await agent.send(request)
             #expect(first.cache?.outcome == .network)
             #expect(try await agent.send(request).cache?.outcome == .hit)
-            try agent.setCookies([Cookie(name: "session", value: "b", domain: "127.0.0.1")])
+            try agent.cookies.set(Cookie(name: "session", value: "b", domain: "127.0.0.1"))
             let isShared = if case .application(let policy) = rules { policy.scope != nil } else { false }
             #expect(try await agent.send(request).cache?.outcome == (isShared ? .hit : .network))
             await agent.shutdown()
@@ -130,7 +130,7 @@ struct CachingIdentityTests {
         let agent = Agent(configuration)
         let request = Request<String>(server.url("/"), headers: ["Host": "Site.example:8080"])
         for value in ["1", "2"] {
-            try agent.setCookies([Cookie(name: "session", value: value, domain: "site.example")])
+            try agent.cookies.set(Cookie(name: "session", value: value, domain: "site.example"))
             #expect(try await agent.send(request).value == value)
             #expect(try await agent.send(request).cache?.outcome == .hit)
         }
@@ -149,7 +149,7 @@ struct CachingIdentityTests {
         let request = Request<String>(server.url("/"))
         #expect(try await agent.send(request).value == "1")
         #expect(try await agent.send(request).cache?.outcome == .hit)
-        try agent.setCookies([Cookie(name: "session", value: "a", domain: "127.0.0.1")])
+        try agent.cookies.set(Cookie(name: "session", value: "a", domain: "127.0.0.1"))
         #expect(try await agent.send(request).value == "2")
         #expect(try await agent.send(request).cache?.outcome == .hit)
         await agent.shutdown()

@@ -14,8 +14,8 @@ struct CachingTrustTests {
         get throws {
             let changes: [(inout TrustPolicy) -> Void] = [
                 { _ in }, { $0.roots = .file("/a.pem") }, { $0.roots = .file("/b.pem") }, { $0.roots = .pem([1]) },
-                { $0.roots = .pem([2]) }, { $0.roots = .pinned }, { $0.minimumVersion = .tls1_3 },
-                { $0.maximumVersion = .tls1_2 }, { $0.maximumVersion = .tls1_3 }, { $0.acceptsAnything = true },
+                { $0.roots = .pem([2]) }, { $0.roots = .pinned }, { $0.minimumVersion = .tls13 },
+                { $0.maximumVersion = .tls12 }, { $0.maximumVersion = .tls13 }, { $0.acceptsAnything = true },
                 { $0.acceptsInvalidChains = true }, { $0.skipsNameCheck = true }, { $0.revocationLists = "/a.crl" },
                 { $0.requiresStaple = true }, { $0.ciphers = "a" }, { $0.cipherSuites = "a" }, { $0.usesALPN = false },
                 { $0.isStrict = true }, { $0.maximumChainLength = 3 }, { $0.maximumChainLength = 4 },
@@ -106,7 +106,7 @@ struct CachingTrustTests {
         let agent = Agent(configuration)
         let request = Request<String>(server.url("/"))
         #expect(try await agent.send(request).cache?.outcome == .network)
-        try agent.setTrust(TrustPolicy(minimumVersion: .tls1_3))
+        try agent.setTrust(TrustPolicy(minimumVersion: .tls13))
         #expect(try await agent.send(request).cache?.outcome == .network)
         #expect(try await agent.send(request).cache?.outcome == .hit)
         #expect(throws: NetError.self) { try agent.setTrust(TrustPolicy(roots: .file(""))) }
@@ -128,7 +128,7 @@ struct CachingTrustTests {
         async let first = agent.send(request)
         try await server.waitForStalled(1)
         // The policy changed and changed back meanwhile, so it is unknown which one the response was received under.
-        try agent.setTrust(TrustPolicy(minimumVersion: .tls1_3))
+        try agent.setTrust(TrustPolicy(minimumVersion: .tls13))
         try agent.setTrust(TrustPolicy())
         server.releaseStalled()
         #expect(try await first.cache?.outcome == .network)

@@ -10,7 +10,7 @@ struct CircuitBreakerTests {
     private let agent: Agent
 
     init() {
-        breaker = CircuitBreaker(maxFailures: 3, openTime: .seconds(30), time: time.source)
+        breaker = CircuitBreaker(failures: 3, resetAfter: .seconds(30), time: time.source)
         var configuration = Agent.Configuration()
         configuration.interceptors = [breaker]
         agent = Agent(configuration, transport: stub)
@@ -108,7 +108,7 @@ struct CircuitBreakerTests {
     }
 
     @Test func failureConditionCanBeCustomized() async throws {
-        let breaker = CircuitBreaker(maxFailures: 1, time: time.source) { outcome in
+        let breaker = CircuitBreaker(failures: 1, time: time.source) { outcome in
             if case .success(429) = outcome { true } else { false }
         }
         var configuration = Agent.Configuration()

@@ -127,7 +127,7 @@ struct RetryTests {
     @Test func idempotencyKeyOrPolicyAllowsRetryingAnyMethod() async throws {
         stub.register("/", with: .status(503), .text("x"), .status(503), .text("y"))
         var request = Request<String>("/", method: .post)
-        #expect(try await agent { $0.retriesAnyMethod = true }.send(request).value == "x")
+        #expect(try await agent { $0.methods = [.post] }.send(request).value == "x")
         request.headers["Idempotency-Key"] = "1"
         #expect(try await agent().send(request).value == "y")
     }
@@ -193,8 +193,8 @@ struct RetryTests {
         let pieces = Pieces([Bytes([1])])
         let request = Request<Bytes>("/", method: .put, body: .once(pieces))
         let agent = agent { retry in
-            retry.retriesAnyMethod = true
-            retry.retriesAnyError = true
+            retry.methods = [.put]
+            retry.condition = { _ in true }
         }
         #expect(await ending(of: request, from: agent) == .failed(.emptyReply))
         #expect(stub.requests.count == 1)
@@ -215,12 +215,36 @@ struct RetryTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test func policyCanRetryAnyErrorExceptLocalOnes() async throws {
-        let agent = agent { $0.retriesAnyError = true }
+    @Test func conditionCanAcceptAnyErrorExceptLocalOnes() async throws {
+        let agent = agent { $0.condition = { _ in true } }
         stub.register("/", with: .failure(.tlsExpired), .failure(.badCoding), .text("x"))
         #expect(try await agent.send(Request<String>("/")).value == "x")
         stub.register("/", with: .failure(.usage), .text("x"))
         #expect(await ending(of: Request<Bytes>("/"), from: agent) == .failed(.usage))
+    }
+
+    @Test func conditionReplacesTheRulesForErrorsAndStatuses() async throws {
+        let agent = agent { retry in
+            retry.condition = { error in error.code == .badCoding || error.response?.text == "busy" }
+        }
+        stub.register("/", with: .failure(.badCoding), StubReply(status: 423, body: [.bytes(Bytes(Array("busy".utf8)))]), .text("x"))
+        #expect(try await agent.send(Request<String>("/")).value == "x")
+        stub.register("/", with: .status(503), .text("x"))
+        #expect(try await agent.send(Request<Bytes>("/")).status == 503)
+        stub.register("/", with: .failure(.emptyReply), .text("x"))
+        #expect(await ending(of: Request<Bytes>("/"), from: agent) == .failed(.emptyReply))
+        stub.register("/", with: .failure(.badCoding), .text("x"))
+        #expect(await ending(of: Request<Bytes>("/", method: .post), from: agent) == .failed(.badCoding))
+    }
+
+    @Test func requestWithAnotherMethodThanTheListedOnesIsSentOnce() async throws {
+        let agent = agent { $0.methods = [.get, .post] }
+        stub.register("/", with: .status(503), .text("x"))
+        #expect(try await agent.send(Request<Bytes>("/", method: .put)).status == 503)
+        stub.register("/", with: .failure(.refused), .text("x"))
+        #expect(await ending(of: Request<Bytes>("/", method: .delete), from: agent) == .failed(.refused))
+        stub.register("/", with: .failure(.emptyReply), .text("x"))
+        #expect(try await agent.send(Request<String>("/", method: .post)).value == "x")
     }
 
     @Test func exhaustedBudgetReturnsFailures() async throws {

@@ -16,7 +16,7 @@ struct UnlimitedDurationTests {
 
     @Test func circuitCanStayOpenIndefinitely() async throws {
         stub.register("*", with: .failure(.refused))
-        let agent = agent { $0.interceptors = [CircuitBreaker(maxFailures: 1, openTime: Self.forEver)] }
+        let agent = agent { $0.interceptors = [CircuitBreaker(failures: 1, resetAfter: Self.forEver)] }
         #expect(await ending(of: Request<Bytes>("/"), from: agent) == .failed(.refused))
         #expect(await ending(of: Request<Bytes>("/"), from: agent) == .failed(.circuitOpen))
     }

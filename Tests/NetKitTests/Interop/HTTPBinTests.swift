@@ -39,8 +39,8 @@ struct HTTPBinTests {
         #expect(try await agent.send(login).value.contains("\"authenticated\": true"))
         let set = try await agent.send(Request<Cookies>("cookies/set?a=1")).value
         #expect(set.cookies["a"] == "1")
-        #expect(try await agent.cookies().contains { $0.name == "a" && $0.value == "1" })
-        try agent.clearCookies()
+        #expect(try await agent.cookies.all().contains { $0.name == "a" && $0.value == "1" })
+        try agent.cookies.removeAll()
         #expect(try await agent.send(Request<Cookies>("cookies")).value.cookies.isEmpty)
         #expect(try await agent.send(Request<String>("brotli")).value.contains("\"brotli\": true"))
         await agent.shutdown()

@@ -157,11 +157,9 @@ struct JSONCodingTests {
         var configuration = Agent.Configuration()
         configuration.json.dates = .custom { .string("d\(Int($0.timeIntervalSince1970))") }
         configuration.json.keys = .custom { $0.uppercased() }
-        configuration.json.makeDecoder = {
-            let decoder = JSONDecoder()
-            decoder.dateDecodingStrategy = .iso8601
-            return decoder
-        }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        configuration.json.decoder = decoder
         let (body, value) = try await sent(.json(Visit()), by: configuration, reply: plain)
         #expect(body == #"{"CITYNAME":"Oslo","STARTEDAT":"d1700000000","BYNAME":{"isOpen":1}}"#)
         #expect(value == Visit())

@@ -84,7 +84,7 @@ struct CurlLineTests {
         request.headers["X-Empty"] = ""
         request.headers["User-Agent"] = "me"
         request.credentials = .digest(user: "me", password: "p:w")
-        request.proxy = Proxy("http://proxy:3128", credentials: .basic(user: "u", password: "v"), except: ["b", "c"])
+        request.proxy = Proxy("http://proxy:3128", credentials: .basic(user: "u", password: "v"), bypass: ["b", "c"])
         request.unixSocket = "/run/a b"
         request.httpVersionPolicy = .http1
         request.addressOverrides = [AddressOverride(host: "a", port: 1, toHost: "::1")]

@@ -138,7 +138,7 @@ struct HARRecorderTests {
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.observers = [recorder]
         var retry = Retry(time: StubTime().source)
-        retry.retriesAnyMethod = true
+        retry.methods = [.post]
         configuration.interceptors = [retry]
         _ = try await Agent(configuration, transport: stub).send(Request<String>("/a", method: .post, body: .text("x")))
         let entries = try entries(of: recorder)

@@ -52,23 +52,39 @@ struct DecodingTests {
         #expect(error.response?.bytes == Bytes(Array(text.utf8)))
     }
 
-    @Test func customDecoderIsCreatedForEachResponse() async throws {
-        let agent = try agent(answering: .json(#"{"first_name":"Ada"}"#))
+    @Test func decoderIsSharedByConcurrentResponsesAndNotChanged() async throws {
         struct Person: Decodable, Sendable {
             var firstName: String
+            var weight: JSONValue
         }
-        let made = Counter()
-        let request = Request<Person>(
-            "",
-            decoding: .json {
-                made.increment()
-                let decoder = JSONDecoder()
-                decoder.keyDecodingStrategy = .convertFromSnakeCase
-                return decoder
-            })
-        #expect(try await agent.send(request).value.firstName == "Ada")
-        #expect(try await agent.send(request).value.firstName == "Ada")
-        #expect(made.value == 2)
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let decoding = Decoding<Person>.json(decoder)
+        try await withThrowingTaskGroup(of: Person.self) { group in
+            for index in 1...200 {
+                group.addTask {
+                    let text = #"{"first_name":"Ada","weight":\#(index).10000000000000000000001}"#
+                    return try Response<Bytes>(status: 200, bytes: Bytes(Array(text.utf8))).decode(by: decoding)
+                }
+            }
+            var weights: Set<String> = []
+            for try await person in group {
+                #expect(person.firstName == "Ada")
+                weights.insert(person.weight.description)
+            }
+            #expect(weights == Set((1...200).map { "\($0).10000000000000000000001" }))
+        }
+        #expect(decoder.userInfo.isEmpty)
+    }
+
+    @Test func subclassOfTheDecoderIsUsedItself() throws {
+        final class Doubling: JSONDecoder, @unchecked Sendable {
+            override func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
+                try super.decode(type, from: Data("[".utf8) + data + Data(",".utf8) + data + Data("]".utf8))
+            }
+        }
+        let response = Response<Bytes>(status: 200, bytes: [UInt8(ascii: "7")])
+        #expect(try response.decode(by: Decoding<[Int]>.json(Doubling())) == [7, 7])
     }
 
     @Test func givenDecoderIsUsed() async throws {
@@ -78,7 +94,7 @@ struct DecodingTests {
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        #expect(try await agent.send(Request<Person>("", decoding: .json { decoder })).value.firstName == "Ada")
+        #expect(try await agent.send(Request<Person>("", decoding: .json(decoder))).value.firstName == "Ada")
     }
 
     @Test func voidDecodingIgnoresTheBody() async throws {

@@ -5,7 +5,7 @@ import Testing
 struct CookieLineTests {
     @Test(arguments: [
         "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1", ".example.com\tTRUE\t/sub\tTRUE\t4102444800\tb\tx y",
-        "#HttpOnly_host.test\tFALSE\t/\tFALSE\t1\tempty\t",
+        "#HttpOnly_host.test\tFALSE\t/\tFALSE\t1\tempty\t", "host.test\tFALSE\t/\tFALSE\t9007199254740993\tn\tv",
     ])
     func cookieLineRoundTrips(line: String) throws {
         #expect(try #require(Cookie(netscapeLine: line)).netscapeLine == line)

@@ -33,7 +33,7 @@ struct RequestTaskTransfersTests {
         server.script("*", .stalled)
         let other = try LoopbackServer(host: "127.0.0.2")
         other.script("*", Reply())
-        let agent = Agent(configured: { $0.maxPerHost = 2 })
+        let agent = Agent(configured: { $0.maxConnectionsPerHost = 2 })
         let handles = (0..<8).map { agent.start(Request<Bytes>(server.url("/\($0)"))) }
         try await server.waitForStalled(2)
         // Another host is not affected.

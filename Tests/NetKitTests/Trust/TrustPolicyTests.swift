@@ -176,7 +176,7 @@ struct TrustPolicyTests {
         var request = Request<String>(server.url("/"))
         request.trust = TrustPolicy(authorityOf: server)
         #expect(try await Agent().send(request).metrics.last?.tlsVersion == "TLSv1.2")
-        request.trust?.minimumVersion = .tls1_3
+        request.trust?.minimumVersion = .tls13
         #expect(await ending(of: request, from: Agent()) == .failed(.tlsHandshake))
         #expect(server.requestCount == 1)
     }

@@ -43,7 +43,7 @@ struct WebSocketLifetimeTests {
         stub.register("/chat", with: .webSocket([.stopReading]))
         var options = WebSocket.Options()
         options.maxQueuedBytes = 100
-        let socket = try await Agent(.init(baseURL: "http://stub"), transport: stub).webSocket("chat", options: options)
+        let socket = try await Agent(.init(baseURL: "http://stub"), transport: stub).webSocket(Request<Void>("chat"), options: options)
         try await socket.send(.text(String(repeating: "x", count: 100)))
         let task = Task { () async throws in try await socket.send(.text("second")) }
         task.cancel()
@@ -82,7 +82,7 @@ struct WebSocketLifetimeTests {
         let server = try server([.receive, .text("done")])
         for agent in [Agent(.init(baseURL: "http://stub"), transport: stub), Agent(baseURL: server.url)] {
             let socket = try await agent.webSocket("chat")
-            await withTaskGroup(of: Result<WebSocket.Message?, NetError>.self) { group in
+            await withTaskGroup(of: Result<WebSocket.Message, NetError>.self) { group in
                 for _ in 0..<2 {
                     group.addTask {
                         do throws(NetError) {
@@ -145,7 +145,7 @@ struct WebSocketLifetimeTests {
         let agent = Agent(baseURL: server.url)
         let socket = try await agent.webSocket("chat")
         await agent.invalidate()
-        #expect(try await socket.receive() == nil)
+        #expect(try await socket.next() == nil)
         #expect(socket.closeFrame?.code == .goingAway)
         #expect(await failureCode { () async throws(NetError) in _ = try await agent.webSocket("chat") } == .closed)
     }
@@ -185,7 +185,7 @@ struct WebSocketLifetimeTests {
         request.listeners = [RecordingAccessory("own", accessories)]
         let socket = try await agent.webSocket(request)
         #expect(events.values.map(\.story) == ["started", "exchange 1", "answered 101"])
-        while try await socket.receive() != nil {}
+        while try await socket.next() != nil {}
         await agent.waitUntilIdle()
         #expect(
             events.values.map(\.story)
@@ -204,7 +204,7 @@ struct WebSocketLifetimeTests {
         var options = WebSocket.Options()
         options.maxQueuedBytes = 100_000
         options.closeTimeout = .milliseconds(1)
-        let socket = try await agent.webSocket("chat", options: options)
+        let socket = try await agent.webSocket(Request<Void>("chat"), options: options)
         let sent = Counter()
         let task = Task { () async throws in
             while true {
@@ -235,11 +235,11 @@ struct WebSocketLifetimeTests {
         let agent = Agent(baseURL: server.url)
         var options = WebSocket.Options()
         options.maxUnreadBytes = 50_000
-        let socket = try await agent.webSocket("chat", options: options)
+        let socket = try await agent.webSocket(Request<Void>("chat"), options: options)
         try await agent.waitUntilPausedOrOver()
         #expect((50_000...61_000).contains(socket.unreadBytes))
         var count = 0
-        while let message = try await socket.receive() {
+        while let message = try await socket.next() {
             #expect(message.text?.utf8.count == 10_000 && socket.unreadBytes <= 61_000)
             count += 1
         }
@@ -251,7 +251,7 @@ struct WebSocketLifetimeTests {
         var options = WebSocket.Options()
         options.pingInterval = .milliseconds(20)
         options.peerTimeout = .milliseconds(100)
-        let socket = try await Agent(baseURL: server.url).webSocket("chat", options: options)
+        let socket = try await Agent(baseURL: server.url).webSocket(Request<Void>("chat"), options: options)
         #expect(await failureCode { () async throws(NetError) in _ = try await socket.receive() } == .peerTimeout)
     }
 
@@ -259,12 +259,12 @@ struct WebSocketLifetimeTests {
         let server = try server([.stopReading])
         var options = WebSocket.Options()
         options.closeTimeout = .milliseconds(50)
-        let socket = try await Agent(baseURL: server.url).webSocket("chat", options: options)
+        let socket = try await Agent(baseURL: server.url).webSocket(Request<Void>("chat"), options: options)
         #expect(await failureCode { () async throws(NetError) in try await socket.close() } == .peerTimeout)
     }
 }
 
-extension Result<WebSocket.Message?, NetError> {
+extension Result<WebSocket.Message, NetError> {
     /// The message of a success.
     fileprivate var message: WebSocket.Message? {
         if case .success(let message) = self { message } else { nil }

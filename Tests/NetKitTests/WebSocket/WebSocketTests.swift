@@ -1,3 +1,4 @@
+import FoundationEssentials
 import NetKit
 import NetKitTesting
 import Testing
@@ -25,8 +26,28 @@ struct WebSocketTests {
         #expect(try await socket.receive() == .text("grüße"))
         #expect(try await socket.receive() == .binary([0, 255]))
         try await socket.close()
-        #expect(try await socket.receive() == nil)
+        #expect(try await socket.next() == nil)
         #expect(!socket.isOpen && socket.closeFrame?.code == .normal)
+    }
+
+    @Test func stringsAreTextsAndBytesAreBinaryMessages() async throws {
+        let server = try server([.echo])
+        let socket = try await Agent(baseURL: server.url).webSocket("chat")
+        let (line, array, data, bytes) = ("line", [UInt8(1)], Data([2]), Bytes([3]))
+        try await socket.send("literal")
+        try await socket.send(line)
+        try await socket.send(array)
+        try await socket.send(data)
+        try await socket.send(bytes)
+        var received: [WebSocket.Message] = []
+        for _ in 0..<5 {
+            received.append(try await socket.receive())
+        }
+        #expect(received == [.text("literal"), .text("line"), .binary([1]), .binary([2]), .binary([3])])
+        #expect(received.map(\.data) == [nil, nil, Data([1]), Data([2]), Data([3])])
+        try await socket.close(code: .normal, reason: "bye")
+        #expect(await failureCode { () async throws(NetError) in _ = try await socket.receive() } == .closed)
+        #expect(await failureCode { () async throws(NetError) in try await socket.send("late") } == .closed)
     }
 
     @Test(arguments: ["ws", "http"])
@@ -65,7 +86,7 @@ struct WebSocketTests {
         let server = try server([.text("one"), .drop])
         let socket = try await Agent(baseURL: server.url).webSocket("chat")
         let code = await failureCode { () async throws(NetError) in
-            while try await socket.receive() != nil {}
+            while try await socket.next() != nil {}
         }
         #expect(code == .reset || code == .cutShort)
         #expect(socket.closeFrame == nil)
@@ -101,11 +122,11 @@ struct WebSocketTests {
         let server = try MockServer()
         try server.register("/chat", with: .webSocket([.echo], headers: ["Sec-WebSocket-Protocol": "two"]))
         let agent = Agent(baseURL: server.url)
-        let socket = try await agent.webSocket("chat", options: .init(protocols: ["one", "two"]))
+        let socket = try await agent.webSocket("chat", protocols: ["one", "two"])
         #expect(socket.subprotocol == "two")
         #expect(server.requests.first?.headers["Sec-WebSocket-Protocol"] == "one, two")
         let code = await failureCode { () async throws(NetError) in
-            _ = try await agent.webSocket("chat", options: .init(protocols: ["three"]))
+            _ = try await agent.webSocket("chat", protocols: ["three"])
         }
         #expect(code == .badUpgrade)
     }
@@ -114,7 +135,7 @@ struct WebSocketTests {
         let server = try server([.echo])
         var options = WebSocket.Options()
         options.maxQueuedBytes = 10_000
-        let socket = try await Agent(baseURL: server.url).webSocket("chat", options: options)
+        let socket = try await Agent(baseURL: server.url).webSocket(Request<Void>("chat"), options: options)
         let long = String(repeating: "ä", count: 500_000)
         let sending = Task { () async throws in try await socket.send(.text(long)) }
         #expect(try await socket.receive() == .text(long))
@@ -125,14 +146,14 @@ struct WebSocketTests {
         let server = try server([.echo])
         var options = WebSocket.Options()
         options.maxQueuedBytes = 1000
-        let socket = try await Agent(baseURL: server.url).webSocket("chat", options: options)
+        let socket = try await Agent(baseURL: server.url).webSocket(Request<Void>("chat"), options: options)
         let sent = (0..<20).map { String(repeating: "\($0 % 10)", count: 5000 + $0) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for text in sent {
                 group.addTask { try await socket.send(.text(text)) }
             }
             var received: Set<String> = []
-            while received.count < sent.count, let message = try await socket.receive() {
+            while received.count < sent.count, let message = try await socket.next() {
                 received.insert(message.text ?? "")
             }
             #expect(received == Set(sent))
@@ -144,7 +165,7 @@ struct WebSocketTests {
         let server = try server([.text(String(repeating: "x", count: 2000)), .echo])
         var options = WebSocket.Options()
         options.maxMessageBytes = 1000
-        let socket = try await Agent(baseURL: server.url).webSocket("chat", options: options)
+        let socket = try await Agent(baseURL: server.url).webSocket(Request<Void>("chat"), options: options)
         #expect(await failureCode { () async throws(NetError) in _ = try await socket.receive() } == .messageTooLarge)
     }
 
@@ -152,13 +173,13 @@ struct WebSocketTests {
         let server = try server([.echo])
         let socket = try await Agent(baseURL: server.url).webSocket("chat")
         for code: WebSocket.CloseCode in [0, 999, 1005, 1006, 5000] {
-            #expect(await failureCode { () async throws(NetError) in try await socket.close(code) } == .usage)
+            #expect(await failureCode { () async throws(NetError) in try await socket.close(code: code) } == .usage)
         }
         let reason = String(repeating: "r", count: 124)
         #expect(await failureCode { () async throws(NetError) in try await socket.close(reason: reason) } == .usage)
         try await socket.send(.text("still open"))
         #expect(try await socket.receive() == .text("still open"))
-        try await socket.close(nil)
+        try await socket.close(code: nil)
         #expect(socket.closeFrame?.code == WebSocket.CloseCode.none)
         try await socket.close()
     }
@@ -168,7 +189,7 @@ struct WebSocketTests {
         try server.register("/chat", with: .webSocket([.text("plain")]))
         var options = WebSocket.Options()
         options.compresses = true
-        let socket = try await Agent(baseURL: server.url).webSocket("chat", options: options)
+        let socket = try await Agent(baseURL: server.url).webSocket(Request<Void>("chat"), options: options)
         #expect(server.requests.first?.headers["Sec-WebSocket-Extensions"]?.contains("permessage-deflate") == true)
         #expect(try await socket.receive() == .text("plain"))
     }
