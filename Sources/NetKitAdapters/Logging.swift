@@ -11,7 +11,7 @@ extension RequestLog {
     ///   - level: the level of the messages.
     ///   - redaction: recognizes secrets.
     public init(_ logger: Logger, level: Logger.Level = .debug, hiding redaction: Redaction = Redaction()) {
-        self.init(redaction) { line in
+        self.init(redaction: redaction) { line in
             logger.log(level: level, "\(line)")
         }
     }

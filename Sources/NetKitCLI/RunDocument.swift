@@ -17,7 +17,7 @@ struct RunDocument: Sendable {
         var json: JSONValue?
         /// The names of the steps that must end before this one.
         var earlier: [String] = []
-        var statuses = 200..<300
+        var statuses = StatusSet(200..<300)
         var total: Duration?
     }
 

@@ -104,7 +104,7 @@ struct SocketSession {
             guard let bytes = Self.bytes(ofHex: line) else {
                 throw Failure(ExitCode.read, "line \(number) of standard input is not pairs of hex digits")
             }
-            try await socket.send(.binary(bytes))
+            try await socket.send(bytes)
         } else {
             guard let text = String(validating: line, as: UTF8.self) else {
                 throw Failure(ExitCode.read, "line \(number) of standard input is not UTF-8; --binary sends bytes")

@@ -225,7 +225,7 @@ struct URLTransfer {
     /// Returns a failure if --expect or --expect-schema is given and the response has another status or type than it requires.
     private func unexpected(_ stream: ResponseStream, _ request: Request<Bytes>) -> Failure? {
         guard request.expectation != nil else { return nil }
-        if request.acceptedStatuses?.contains(stream.status) == false {
+        if !request.acceptedStatuses.contains(stream.status) {
             return badStatus(stream)
         }
         let type = stream.headers["Content-Type"] ?? ""

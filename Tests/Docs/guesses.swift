@@ -158,3 +158,61 @@ func typedUpload() async throws {
 func streamWithHeaders() async throws {
     for try await line in try await agent.stream("x", query: ["n": number], headers: ["A": "b"]).lines { print(line) }
 }
+func connectionsPerHost() { var a = Agent.Configuration(); a.maxConnectionsPerHost = 4; print(a) }
+func ownDecoder() {
+    let decoder = JSONDecoder(); decoder.dateDecodingStrategy = .secondsSince1970; var a = Agent.Configuration();
+    a.json.decoder = decoder; print(a, Decoding<City>.json(decoder))
+}
+func unixSocket() {
+    var a = Agent.Configuration(baseURL: "http://localhost/v1.43"); a.unixSocket = "/var/run/docker.sock"; print(a)
+}
+func statusesOfTheAgent() {
+    var a = Agent.Configuration(); a.acceptedStatuses = .any; a.acceptedStatuses = [200, 404]; print(a)
+}
+func statusesOfARequest() {
+    var r = Request<String>("x"); r.acceptedStatuses = [200, 404]; r.acceptedStatuses = 200..<500;
+    r.acceptedStatuses = [200..<300, 304..<305]; r.acceptedStatuses = 200...299; r.acceptedStatuses = nil; print(r)
+}
+func retryStatuses() {
+    print(Retry(maxRetries: 5, baseDelay: .milliseconds(200), maxDelay: .seconds(10), statuses: [429, 502, 503]))
+}
+func retryCondition() {
+    var r = Request<String>("jobs", method: .post);
+    r.interceptors = [
+        Retry(maxRetries: 3) { error in error.code == .refused }, Retry(methods: [.get, .post]) { $0.isTimeout },
+    ]; print(r)
+}
+func limits() -> [any Interceptor] {
+    [RateLimit(10, per: .seconds(1)), CircuitBreaker(failures: 5, resetAfter: .seconds(30))]
+}
+func proxyWithUser() {
+    print(
+        Proxy(
+            "socks5://p:1080", credentials: .basic(user: "ada", password: "secret"),
+            bypass: ["localhost", "*.internal"]))
+}
+func authorities() {
+    var a = Agent.Configuration(); a.trust = .caFile("/etc/app/ca.pem"); a.trust.minimumVersion = .tls13;
+    a.trust.identity = .file(certificate: "/c.pem", key: "/k.pem", password: "pw"); print(a)
+}
+func cookieJar() async throws {
+    try agent.cookies.set(Cookie(name: "session", value: "abc", domain: "api.example.com"))
+    for c in try await agent.cookies.all() { print(c.name, c.value, c.expires ?? .distantFuture) }
+    try agent.cookies.removeAll()
+}
+func webSocketInOneLine() async throws {
+    let line = "hello"
+    let socket = try await agent.webSocket("x", headers: ["A": "b"], protocols: ["v2"], pingInterval: .seconds(20))
+    try await socket.send(line); try await socket.send(Data([1, 2, 3])); try await socket.send(json: oslo)
+    switch try await socket.receive() {
+    case .text(let text): print(text)
+    case .binary(let bytes): print(bytes.count)
+    }
+    let message = try await socket.receive(); print(message.text ?? "", message.data?.count ?? 0)
+    try await socket.ping(); try await socket.close(code: .normal, reason: "bye")
+}
+func logLevel() { print(RequestLog(level: .bodies) { line in print(line) }) }
+func timings() async throws {
+    let m = try await agent.get("x").metrics;
+    print(m.dns as Any, m.connect as Any, m.tls as Any, m.firstByte as Any, m.total as Any, m.last?.isReused as Any)
+}

@@ -17,7 +17,7 @@ struct Placement: Endpoint { typealias Value = Int; let path = ""; let parameter
 struct Login: Endpoint { typealias Value = Int; let path = ""; let credentials = "token" }  // refused
 struct Times: Endpoint { typealias Value = Int; let path = ""; let limits = 5 }  // refused
 struct Urgency: Endpoint { typealias Value = Int; let path = ""; let priority = 5 }  // refused
-struct Statuses: Endpoint { typealias Value = Int; let path = ""; let acceptedStatuses = [200, 201] }  // refused
+struct Statuses: Endpoint { typealias Value = Int; let path = ""; let acceptedStatuses = "200" }  // refused
 struct Types: Endpoint { typealias Value = Int; let path = ""; let acceptedTypes = "text/plain" }  // refused
 struct Shape: Endpoint { typealias Value = Int; let path = ""; let shape = "number" }  // refused
 struct Tag: Endpoint { typealias Value = Int; let path = ""; let tag = "cities" }  // refused

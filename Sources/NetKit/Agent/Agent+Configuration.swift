@@ -63,6 +63,10 @@ extension Agent {
         public var streamLimits = Limits.streaming
         /// The redirect policy of requests that set none.
         public var redirects = RedirectPolicy.follow
+        /// The accepted statuses of requests that set none.
+        ///
+        ///     configuration.acceptedStatuses = .any       // no status is an error
+        public var acceptedStatuses: StatusSet = 200..<300
         /// The TLS trust policy of requests that set none.
         public var trust = TrustPolicy()
         /// Whether every request and redirect over plain http is refused.
@@ -83,6 +87,12 @@ extension Agent {
         public var maxWaiting = 100_000
         /// The proxy of requests that set none. If `nil`, they connect directly and ignore the environment.
         public var proxy: Proxy?
+        /// The path of a Unix socket to connect to, for requests that set none. It is used only for the origins that
+        /// get the agent's additions (``trustedOrigins``), and not after a cross-origin redirect.
+        ///
+        ///     configuration.baseURL = "http://localhost/v1.43"
+        ///     configuration.unixSocket = "/var/run/docker.sock"
+        public var unixSocket: String?
         /// The cookie jar (RFC 6265).
         public var cookies = StatePersistence.off
         /// Whether requests without credentials use a netrc file.

@@ -156,6 +156,9 @@ extension Agent {
             }
         }
         withhold(destination.withheldAdditions, from: &content)
+        if !destination.withheldAdditions.contains(.agent) {
+            addUnixSocket(to: &content)
+        }
         addDefaults(to: &content, &headers, limits: additions.limits)
         var result = call
         result.request = Request<Bytes>(RequestStorage(content), headers: headers, decoding: .bytes)
@@ -177,6 +180,7 @@ extension Agent {
             if content.redirects == nil, service.redirects != .inherited {
                 content.redirects = service.redirects
             }
+            content.acceptedStatuses = content.acceptedStatuses.resolved(service.acceptedStatuses)
             if var trust = service.trust, content.optionalStorage?.value.trust == nil {
                 if withheld.contains(.service) {
                     trust.identity = nil

@@ -21,7 +21,8 @@ extension Agent {
         while true {
             try await control?.waitWhilePaused()
             let attempt = await attempt(body, control) { head throws(NetError) in
-                try request.checkHead(head, types: request.decoding.types)
+                try request.checkHead(
+                    head, types: request.decoding.types, statuses: self.acceptedStatuses(of: request))
             }
             body = attempt.body
             if case .failure = attempt.result, attempt.wasInterrupted, !Task.isCancelled {

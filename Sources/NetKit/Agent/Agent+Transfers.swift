@@ -86,8 +86,8 @@ public struct CookieJar: Sendable {
         try set([cookie])
     }
 
-    /// Adds cookies like ``set(_:)-(Cookie)``: all, or none if one of them is invalid.
-    public func set(_ cookies: [Cookie]) throws(NetError) {
+    /// Adds all cookies, or none if one of them is invalid.
+    package func set(_ cookies: [Cookie]) throws(NetError) {
         try jar().setCookies(cookies)
     }
 

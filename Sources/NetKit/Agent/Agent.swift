@@ -160,7 +160,8 @@ public final class Agent: Sendable {
         _ received: Response<Bytes>, by request: Request<Value>
     ) async throws(NetError) -> Response<Value> {
         let received = withJSONSettings(received, of: request)
-        try request.checkHead(received, types: request.decoding.types)
+        try request.checkHead(
+            received, types: request.decoding.types, statuses: acceptedStatuses(of: request))
         try request.checkBody(received.bytes, of: received)
         if let instant = request.decoding.instant {
             return instant(received)
@@ -175,6 +176,15 @@ public final class Agent: Sendable {
         var received = received
         received.jsonCoding = json
         return received
+    }
+
+    /// Returns the statuses that a request accepts: its own, or those of its service or the agent.
+    @inline(__always)
+    func acceptedStatuses(of request: Request<some Sendable>) -> StatusSet {
+        let own = request.acceptedStatuses
+        guard own.isAutomatic else { return own }
+        let service = request.hasOptions ? request.service?.configuration.acceptedStatuses : StatusSet?.none
+        return own.resolved(service, configuration.acceptedStatuses)
     }
 
     /// Returns the JSON settings of a request, of its service, or of the agent; `nil` for the defaults.
@@ -220,9 +230,17 @@ public final class Agent: Sendable {
         addDefaults(to: &content, &headers, limits: limits)
         if !isCrossOrigin {
             addCredentials(configuration.credentials, to: &content, headers)
+            addUnixSocket(to: &content)
         }
         addAccept(to: &headers, for: request)
         return Request<Bytes>(RequestStorage(content), headers: headers, decoding: .bytes)
+    }
+
+    /// Adds the Unix socket to a request that has none.
+    func addUnixSocket(to content: inout RequestContent) {
+        if let path = configuration.unixSocket, content.optionalStorage?.value.unixSocket == nil {
+            content.optionalSettings.unixSocket = path
+        }
     }
 
     /// Adds credentials to a request that has none.
@@ -250,6 +268,9 @@ public final class Agent: Sendable {
         }
         if content.redirects == nil {
             content.redirects = configuration.redirects
+        }
+        if content.acceptedStatuses.isAutomatic {
+            content.acceptedStatuses = configuration.acceptedStatuses
         }
         if let serviceClass = configuration.serviceClass, content.optionalStorage?.value.serviceClass == nil {
             content.optionalSettings.serviceClass = serviceClass

@@ -215,7 +215,7 @@ extension Request {
     /// Whether the request refuses some successful responses because of their heads. Then the body must not be written
     /// to the file before the head is checked.
     fileprivate var refusesSomeHeads: Bool {
-        let statuses = acceptedStatuses ?? 200..<300
-        return acceptedTypes != nil || statuses.lowerBound > 200 || statuses.upperBound < 300
+        let range = acceptedStatuses.checkedRange
+        return acceptedTypes != nil || range.lowerBound > 200 || range.upperBound < 300
     }
 }

@@ -139,8 +139,8 @@ extension Agent {
     ///   - limits: the limits of the parts.
     ///   - decide: called for the head of each part. If `nil`, all parts are allowed.
     /// - Throws: an error with the response head, and for a status with the body:
-    ///   - ``NetError/Code/status`` for a status that the request does not accept. If the request sets no
-    ///     accepted statuses, for a status other than 200 to 299.
+    ///   - ``NetError/Code/status`` for a status that the request does not accept. If the request
+    ///     accepts any status, for a status other than 200 to 299.
     ///   - ``NetError/Code/contentType`` for a type that is not multipart
     ///   - ``NetError/Code/badResponse`` for a multipart type without a boundary
     public func parts(
@@ -148,7 +148,7 @@ extension Agent {
         deciding decide: (@Sendable (PartHead) async throws -> PartAction)? = nil
     ) async throws(NetError) -> some AsyncSequence<ResponsePart, NetError> & Sendable {
         var request = try await call.callRequest { !self.isBare($0) }
-        request.acceptedStatuses = request.acceptedStatuses ?? 200..<300
+        request.acceptedStatuses = request.acceptedStatuses.restricted
         request.acceptedTypes = request.acceptedTypes ?? MediaTypes.multipart
         let stream = try await stream(request, isChecked: true)
         do throws(NetError) {

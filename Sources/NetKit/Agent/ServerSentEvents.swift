@@ -173,7 +173,7 @@ extension Agent {
             if case .inherited = request.caching {
                 request.caching = .off
             }
-            request.acceptedStatuses = request.acceptedStatuses.endingEventStreams
+            request.acceptedStatuses = self.acceptedStatuses(of: request).endingEventStreams
             return try await self.stream(request, isChecked: true)
         }
         return ServerSentEvents(agent: self, connect: connect, options: options)
@@ -197,10 +197,10 @@ extension Agent {
     }
 }
 
-extension Range<Int>? {
+extension StatusSet {
     /// The statuses that a connection accepts. 204 is one of them, because it ends the event stream.
-    fileprivate var endingEventStreams: Range<Int> {
-        guard let self else { return 200..<205 }
-        return self.lowerBound <= 204 ? self.lowerBound..<Swift.max(self.upperBound, 205) : self
+    fileprivate var endingEventStreams: StatusSet {
+        guard self != .any else { return 200..<205 }
+        return ranges?.first.map { $0.lowerBound <= 204 } ?? true ? inserting(204) : self
     }
 }

@@ -145,7 +145,7 @@ extension JSONShape {
         unsafe options.matching = expectation.matching
         unsafe options.json = expectation.rules.cValue
         unsafe options.allows_empty = expectation.allowsEmptyBody
-        let statuses = request.acceptedStatuses ?? 100..<1000
+        let statuses = request.acceptedStatuses.checkedRange
         unsafe options.min_status = UInt16(clamping: max(100, statuses.lowerBound))
         unsafe options.max_status = UInt16(clamping: min(999, max(100, statuses.upperBound - 1)))
         // The empty type stands for a response without Content-Type, whose type is detected from its bytes.

@@ -53,7 +53,7 @@ internal import CNetCore
     /// Transports other than the engine use this.
     package convenience init?(for request: Request<Bytes>, status: Int, headers: Headers) throws(NetError) {
         guard let expectation = request.expectation, request.method != .head,
-            request.acceptedStatuses?.contains(status) ?? true,
+            request.acceptedStatuses.contains(status),
             MediaTypes.accept(headers["Content-Type"], request.acceptedTypes ?? MediaTypes.json)
         else { return nil }
         try self.init(expectation)

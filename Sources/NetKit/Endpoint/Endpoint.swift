@@ -34,7 +34,7 @@ where
     LimitsValue: OptionalConvertible<Limits>,
     PriorityValue: OptionalConvertible<Priority>,
     DecodingValue == Decoding<Value>,
-    StatusesValue: OptionalConvertible<Range<Int>>,
+    StatusesValue: StatusesConvertible,
     TypesValue: OptionalConvertible<[String]>,
     ShapeValue: OptionalConvertible<JSONShape>,
     KeyParametersValue: OptionalConvertible<@Sendable (Parameters) -> Parameters>,
@@ -56,7 +56,7 @@ extension Endpoint {
         } else {
             request = try await describedRequest()
         }
-        request.acceptedStatuses = acceptedStatuses._optional
+        request.acceptedStatuses = acceptedStatuses._statuses
         if let types = acceptedTypes._optional {
             request.acceptedTypes = types
         }

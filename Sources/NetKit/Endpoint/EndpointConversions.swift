@@ -100,7 +100,6 @@ extension Bool: OptionalConvertible {}
 extension Int: OptionalConvertible {}
 extension Array: OptionalConvertible {}
 extension Dictionary: OptionalConvertible {}
-extension Range: OptionalConvertible {}
 extension ParameterPlacement: OptionalConvertible {}
 extension Credentials: OptionalConvertible {}
 extension Limits: OptionalConvertible {}
@@ -108,11 +107,6 @@ extension Priority: OptionalConvertible {}
 extension JSONShape: OptionalConvertible {}
 extension Service: OptionalConvertible {}
 extension Request: OptionalConvertible {}
-
-extension ClosedRange: OptionalConvertible where Bound: Strideable, Bound.Stride: SignedInteger {
-    /// The same values as a half-open range.
-    public var _optional: Range<Bound>? { Range(self) }
-}
 
 /// A type that an ``Endpoint`` may give its ``EndpointMembers/parameters``: ``Parameters``, ``ParameterList``, a
 /// dictionary with encodable values, or an optional of them.

@@ -32,7 +32,7 @@ public protocol EndpointMembers: Startable {
     /// The type of ``decoding``.
     associatedtype DecodingValue = Decoding<Value>
     /// The type of ``acceptedStatuses``.
-    associatedtype StatusesValue = Range<Int>?
+    associatedtype StatusesValue = StatusSet
     /// The type of ``acceptedTypes``.
     associatedtype TypesValue = [String]?
     /// The type of ``shape``.
@@ -91,7 +91,7 @@ public protocol EndpointMembers: Startable {
     /// The decoding of the response. By default a `Decodable` value is decoded by its type (``Decoding/automatic``).
     /// `Bytes`, `JSONValue` and `Void` have their own decodings.
     var decoding: DecodingValue { get }
-    /// The accepted statuses: a range; 200 to 299 by default. If `nil`, all statuses are accepted.
+    /// The accepted statuses: ``StatusSet``, a range or an array; ``StatusSet/automatic`` by default.
     var acceptedStatuses: StatusesValue { get }
     /// The accepted content types. If `nil`, those of the decoding are accepted.
     var acceptedTypes: TypesValue { get }
@@ -177,9 +177,9 @@ extension EndpointMembers where PriorityValue == Priority {
     public var priority: Priority { .normal }
 }
 
-extension EndpointMembers where StatusesValue == Range<Int>? {
-    /// Returns 200 to 299.
-    public var acceptedStatuses: Range<Int>? { 200..<300 }
+extension EndpointMembers where StatusesValue == StatusSet {
+    /// Returns the statuses that the service or the agent accepts.
+    public var acceptedStatuses: StatusSet { .automatic }
 }
 
 extension EndpointMembers where TypesValue == [String]? {

@@ -231,7 +231,7 @@ struct CachedCall<Evaluator: CacheEvaluator>: Sendable {
 
     /// Returns true if the caller does not accept the status. Then the response is not stored, even if it is storable.
     private func isRefused(_ status: Int) -> Bool {
-        call.request.acceptedStatuses.map { !$0.contains(status) } ?? false
+        !call.request.acceptedStatuses.contains(status)
     }
 
     /// Changes the store: immediately, or in the background if the policy allows it. The next lookup of the key waits

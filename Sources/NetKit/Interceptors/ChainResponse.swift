@@ -181,10 +181,14 @@ extension Request {
     /// Checks status and content type of a response. If neither is accepted, the error is that of the status, and its
     /// ``NetError/underlying`` is that of the type.
     ///
-    /// - Parameter types: the types that the decoding accepts.
-    func checkHead(_ received: Response<Bytes>, types: [String]?) throws(NetError) {
+    /// - Parameters:
+    ///   - types: the types that the decoding accepts.
+    ///   - statuses: the accepted statuses; `nil` for those of the request.
+    func checkHead(
+        _ received: Response<Bytes>, types: [String]?, statuses: StatusSet? = .none
+    ) throws(NetError) {
         let accepted = acceptedTypes ?? (expectation != nil ? MediaTypes.json : types)
-        if let acceptedStatuses, !acceptedStatuses.contains(received.status) {
+        if !(statuses ?? acceptedStatuses).contains(received.status) {
             throw NetError(unacceptable: received, underlying: received.typeError(accepted))
         }
         try received.checkType(accepted)

@@ -134,7 +134,7 @@ private struct CompleteKey: Hashable, Sendable {
 
 /// The request's options for its response.
 private struct ResponseOptions: Hashable, Sendable {
-    let statuses: Range<Int>?
+    let statuses: StatusSet
     let types: [String]?
     let expectsJSON: Bool
     let shape: JSONValue?

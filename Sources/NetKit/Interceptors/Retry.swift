@@ -145,8 +145,8 @@ public struct Retry: PromptInterceptor {
     private var rules: RetryRules {
         RetryRules(
             maxRetries: maxRetries, baseDelay: baseDelay, maxDelay: maxDelay, maxServerDelay: maxServerDelay,
-            maxElapsed: maxElapsed, retriesAnyMethod: methods != nil || isForAnyMethod, retriesAnyError: condition != nil,
-            hasJitter: hasJitter)
+            maxElapsed: maxElapsed, retriesAnyMethod: methods != nil || isForAnyMethod,
+            retriesAnyError: condition != nil, hasJitter: hasJitter)
     }
 }
 

@@ -140,7 +140,7 @@ final class TTLCacheEvaluator: CacheEvaluator {
     func storable(for response: Response<Bytes>, sent: Int64, received: Int64) -> StoredResponse? {
         guard !policy.isReadOnly, policy.maximumAge > .zero, !response.isPart, response.status != 304,
             let hosts = request.hosts(ofRedirectsIn: response.metrics),
-            request.acceptedStatuses?.contains(response.status) ?? (200..<300).contains(response.status),
+            request.acceptedStatuses.restricted.contains(response.status),
             (try? request.checkHead(response, types: nil)) != nil, !response.isCloseDelimited
         else { return nil }
         if case .acceptedWhere(let isStorable) = policy.storing, !isStorable(response) {

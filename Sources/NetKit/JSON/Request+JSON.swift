@@ -40,17 +40,17 @@ extension Request {
     ///   - isLenient: see ``JSONExpectation/isLenient``.
     ///   - maxMismatches: see ``JSONExpectation/maxMismatches``.
     ///   - types: the accepted content types. If `nil`, ``acceptedTypes`` is not changed.
-    ///   - statuses: the accepted statuses. If `nil`, ``acceptedStatuses`` is not changed.
+    ///   - statuses: the accepted statuses. If ``StatusSet/automatic``, ``acceptedStatuses`` is not changed.
     public func expecting(
         _ shape: JSONShape, isLenient: Bool = false, maxMismatches: Int = 1, types: [String]? = nil,
-        statuses: Range<Int>? = nil
+        statuses: StatusSet = .automatic
     ) -> Request {
         var expectation = JSONExpectation(shape)
         expectation.isLenient = isLenient
         expectation.maxMismatches = maxMismatches
         var request = expecting(expectation)
         request.acceptedTypes = types ?? request.acceptedTypes
-        request.acceptedStatuses = statuses ?? request.acceptedStatuses
+        request.acceptedStatuses = statuses.resolved(request.acceptedStatuses)
         return request
     }
 
@@ -78,7 +78,7 @@ extension Request {
     public func expecting(_ expectation: JSONExpectation) -> Request {
         var request = self
         request.expectation = expectation
-        request.acceptedStatuses = acceptedStatuses ?? 200..<300
+        request.acceptedStatuses = acceptedStatuses.restricted
         return request
     }
 }

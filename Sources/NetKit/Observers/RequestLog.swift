@@ -2,13 +2,24 @@
 /// ``Redaction`` recognizes are hidden.
 ///
 ///     configuration.observers = [RequestLog { print($0) }]
+///     configuration.observers = [RequestLog(level: .headers) { print($0) }]
 public struct RequestLog: Observer {
+    /// The parts of a call that are logged. Each level includes the previous ones.
+    public enum Level: Sendable, Hashable {
+        /// Methods, URLs, statuses, times and errors.
+        case basic
+        /// Header fields.
+        case headers
+        /// Bodies up to ``RequestLog/maxBodyBytes``.
+        case bodies
+    }
+
+    /// The parts of a call that are logged.
+    public var level: Level
     /// Hides secrets.
     public var redaction: Redaction
     /// Whether each transfer is also logged as a curl command.
     public var showsCurl = false
-    /// Whether header fields are logged.
-    public var showsHeaders = true
     /// The size of the largest form or JSON body that is logged, in bytes (2 KiB). Of other bodies only the length is
     /// logged.
     public var maxBodyBytes = 2 << 10
@@ -17,9 +28,13 @@ public struct RequestLog: Observer {
     /// Creates a log.
     ///
     /// - Parameters:
+    ///   - level: the parts of a call that are logged.
     ///   - redaction: hides secrets.
     ///   - write: called for each line, on any thread. The line has no line feed at its end.
-    public init(_ redaction: Redaction = Redaction(), write: @escaping @Sendable (String) -> Void) {
+    public init(
+        level: Level = .bodies, redaction: Redaction = Redaction(), write: @escaping @Sendable (String) -> Void
+    ) {
+        self.level = level
         self.redaction = redaction
         self.write = write
     }
@@ -69,13 +84,14 @@ public struct RequestLog: Observer {
     }
 
     private func fields(_ event: Event, _ prefix: String, _ fields: Headers) {
-        guard showsHeaders else { return }
+        guard level != .basic else { return }
         for field in redaction.hiding(fields) {
             line(event, "\(prefix) \(field.name): \(field.value)")
         }
     }
 
     private func body(_ event: Event, _ prefix: String, _ bytes: Bytes?, _ type: String?) {
+        guard level == .bodies else { return }
         guard let bytes else {
             line(event, "\(prefix) a body that is not in memory (multipart, file or stream)")
             return

@@ -61,12 +61,20 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
     var redirects: String?
     /// The name of the cookie policy.
     var cookiePolicy: String?
-    /// The value of ``Request/acceptedStatuses``: the first status, and the status after the last.
+    /// The value of ``Request/acceptedStatuses``: for each range the first status, and the status after the last.
     var acceptedStatuses: [Int]?
     /// The value of ``Request/acceptedTypes``.
     var acceptedTypes: [String]?
     /// The value of ``Request/tag``.
     var tag: Int?
+
+    /// The accepted statuses; `nil` if they are missing or malformed.
+    private var statuses: StatusSet? {
+        guard let acceptedStatuses, acceptedStatuses.count.isMultiple(of: 2) else { return .none }
+        let bounds = stride(from: 0, to: acceptedStatuses.count, by: 2).map { acceptedStatuses[$0...].prefix(2) }
+        guard bounds.allSatisfy({ $0[$0.startIndex] <= $0[$0.startIndex + 1] }) else { return .none }
+        return StatusSet(bounds.flatMap { Array(max(0, $0[$0.startIndex])..<min(1000, $0[$0.startIndex + 1])) })
+    }
 
     /// The request to send.
     public var request: Request<Bytes> {
@@ -88,9 +96,7 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
         request.omitsZeroLength = omitsZeroLength ?? false
         request.redirects = redirects.flatMap { Self.redirectNames[$0] } ?? .inherited
         request.cookiePolicy = cookiePolicy.flatMap { Self.cookieNames[$0] } ?? .sendAndStore
-        if let acceptedStatuses, acceptedStatuses.count == 2, acceptedStatuses[0] <= acceptedStatuses[1] {
-            request.acceptedStatuses = acceptedStatuses[0]..<acceptedStatuses[1]
-        }
+        request.acceptedStatuses = statuses ?? request.acceptedStatuses
         if let acceptedTypes {
             request.acceptedTypes = acceptedTypes
         }
@@ -218,7 +224,7 @@ struct QueueRules: Sendable {
         record.omitsZeroLength = request.omitsZeroLength ? true : nil
         record.redirects = QueuedRequest.redirectNames.first { $0.value == request.redirects }?.key
         record.cookiePolicy = QueuedRequest.cookieNames.first { $0.value == request.cookiePolicy }?.key
-        record.acceptedStatuses = request.acceptedStatuses.map { [$0.lowerBound, $0.upperBound] }
+        record.acceptedStatuses = request.acceptedStatuses.ranges?.flatMap { [$0.lowerBound, $0.upperBound] }
         record.acceptedTypes = request.acceptedTypes
         record.tag = request.tag == 0 ? nil : request.tag
         return record

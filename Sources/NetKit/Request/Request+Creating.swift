@@ -1,13 +1,13 @@
 extension Request where Value: Decodable {
     /// Creates a request whose body is decoded by the type of its value (``Decoding/automatic``): JSON, except for text
-    /// and bytes. Accepts statuses from 200 to 299; a request for ``Bytes`` accepts any status.
+    /// and bytes. A request for ``Bytes`` accepts any status (``acceptedStatuses``).
     public init(
         _ url: some URLConvertible, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:],
         body: Body? = nil
     ) {
         self.init(
             url, method: method, parameters: parameters, headers: headers, body: body, decoding: .automatic,
-            acceptedStatuses: Value.self == Bytes.self ? nil : 200..<300)
+            acceptedStatuses: Value.self == Bytes.self ? .any : .automatic)
     }
 
     /// Creates a request with a dictionary literal with variables as its parameters.

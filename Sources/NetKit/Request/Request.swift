@@ -18,7 +18,7 @@ public struct Request<Value: Sendable>: Sendable {
     /// Creates a request. `decoding` converts the body of the response to a value.
     public init(
         _ url: some URLConvertible, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:],
-        body: Body? = nil, decoding: Decoding<Value>, acceptedStatuses: Range<Int>? = 200..<300
+        body: Body? = nil, decoding: Decoding<Value>, acceptedStatuses: StatusSet = .automatic
     ) {
         let content = RequestContent(
             method: method, url: url._urlText, body: body, parameters: parameters, acceptedStatuses: acceptedStatuses)
@@ -208,9 +208,10 @@ extension Request {
         set { content.optionalSettings.savePath = newValue }
     }
 
-    /// The accepted statuses. A response with any other status throws ``NetError/Code/status``. If `nil`,
-    /// all statuses are accepted.
-    public var acceptedStatuses: Range<Int>? {
+    /// The accepted statuses. A response with any other status throws ``NetError/Code/status``. By default
+    /// these are the statuses of the service or the agent (``StatusSet/automatic``), and all for a request for
+    /// ``Bytes``.
+    public var acceptedStatuses: StatusSet {
         get { storage.value.acceptedStatuses }
         set { content.acceptedStatuses = newValue }
     }

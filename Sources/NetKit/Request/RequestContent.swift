@@ -9,7 +9,7 @@ struct RequestContent: Sendable {
     var redirects: RedirectPolicy?
     var httpVersionPolicy = HTTPVersionPolicy.automatic
     var priority = Priority.normal
-    var acceptedStatuses: Range<Int>?
+    var acceptedStatuses: StatusSet
     var streamBufferBytes = 1 << 20
     var isReadImmediately = false
     var acceptsCodings = true
@@ -25,7 +25,7 @@ struct RequestContent: Sendable {
     /// The rarely used options; `nil` if none is set.
     private(set) var optionalStorage: OptionalSettingsStorage?
 
-    init(method: Method, url: String, body: Body?, parameters: Parameters?, acceptedStatuses: Range<Int>?) {
+    init(method: Method, url: String, body: Body?, parameters: Parameters?, acceptedStatuses: StatusSet) {
         self.method = method
         self.url = url
         self.body = body

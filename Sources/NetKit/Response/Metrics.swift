@@ -25,6 +25,29 @@ public struct Metrics: Sendable, RandomAccessCollection {
     public subscript(position: Int) -> HopMetrics { storage?.hop(at: position) ?? hops[position] }
 }
 
+/// The durations of a call's transfer. A duration is `nil` if its event did not happen: a reused connection has neither
+/// ``dns`` nor ``connect`` nor ``tls``.
+extension Metrics {
+    /// The time in which names were resolved, of all hops together.
+    public var dns: Duration? { sum { ($0.started, $0.resolved) } }
+    /// The time in which TCP was connected, of all hops together.
+    public var connect: Duration? { sum { ($0.resolved ?? $0.started, $0.connected) } }
+    /// The time of the TLS handshakes, of all hops together.
+    public var tls: Duration? { sum { ($0.connected, $0.secured) } }
+    /// The time from the submission until the first byte of the last response.
+    public var firstByte: Duration? { last?.firstByte }
+    /// The time from the submission until the end of the last hop.
+    public var total: Duration? { last?.ended }
+
+    private func sum(_ phase: (HopMetrics) -> (begin: Duration?, end: Duration?)) -> Duration? {
+        let durations = compactMap { hop -> Duration? in
+            guard case (let begin?, let end?) = phase(hop) else { return nil }
+            return Swift.max(.zero, end - begin)
+        }
+        return durations.isEmpty ? nil : durations.reduce(.zero, +)
+    }
+}
+
 /// Times and sizes of one hop. Times are measured from the moment the transfer was submitted. A time is `nil` if the
 /// event did not happen.
 public struct HopMetrics: Sendable, Hashable {

@@ -15,8 +15,8 @@ public protocol ResponseSerializer<Value>: Sendable {
     associatedtype Value: Sendable
     /// The accepted content types, in the form of ``Request/acceptedTypes``. `nil`, the default, accepts any type.
     var acceptedTypes: [String]? { get }
-    /// The accepted statuses; `nil` accepts any. The default is 200 to 299.
-    var acceptedStatuses: Range<Int>? { get }
+    /// The accepted statuses; ``StatusSet/automatic`` by default.
+    var acceptedStatuses: StatusSet { get }
     /// Returns the value of a response. Its status and type are accepted, but its body may be empty.
     ///
     /// A ``NetError`` thrown here ends the call unchanged; any other error becomes ``NetError/Code/decoding``.
@@ -26,8 +26,8 @@ public protocol ResponseSerializer<Value>: Sendable {
 extension ResponseSerializer {
     /// Any content type (`nil`).
     public var acceptedTypes: [String]? { nil }
-    /// 200 to 299.
-    public var acceptedStatuses: Range<Int>? { 200..<300 }
+    /// The statuses that the service or the agent accepts.
+    public var acceptedStatuses: StatusSet { .automatic }
 }
 
 extension Decoding: ResponseSerializer {

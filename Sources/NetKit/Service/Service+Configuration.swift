@@ -46,6 +46,8 @@ extension Service {
         public var trust: TrustPolicy?
         /// The redirect policy of requests that set none.
         public var redirects = RedirectPolicy.inherited
+        /// The accepted statuses of requests that set none. If ``StatusSet/automatic``, those of the agent apply.
+        public var acceptedStatuses: StatusSet = .automatic
         /// The cache rules of requests that set none. Without ``CachePolicy/methods``, they apply to GET and HEAD.
         public var caching = CacheRules.inherited
         /// The action for a request that sets none while a duplicate of it is in flight.

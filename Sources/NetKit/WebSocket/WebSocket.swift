@@ -136,8 +136,8 @@ public final class WebSocket: Sendable {
 }
 
 extension WebSocket {
-    /// The messages one by one, until the socket is closed in order. A loop that ends early leaves the socket open, and a later loop
-    /// continues with the next message.
+    /// The messages one by one, until the socket is closed in order. A loop that ends early leaves the socket open, and
+    /// a later loop continues with the next message.
     ///
     ///     for try await message in socket.messages { … }
     public var messages: some AsyncSequence<Message, NetError> & Sendable {

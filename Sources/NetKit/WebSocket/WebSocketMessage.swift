@@ -6,16 +6,11 @@ public import Foundation
 
 extension WebSocket {
     /// A message.
-    public enum Message: Sendable, Hashable, ExpressibleByStringLiteral {
+    public enum Message: Sendable, Hashable {
         /// A text. It is sent as UTF-8; a received text is checked.
         case text(String)
         /// Any bytes.
         case binary(Bytes)
-
-        /// Creates a text from a literal: `try await socket.send("hello")`.
-        public init(stringLiteral text: String) {
-            self = .text(text)
-        }
 
         /// The content as bytes: those of a binary message, or the UTF-8 of a text.
         package var bytes: Bytes {
@@ -30,13 +25,10 @@ extension WebSocket {
             if case .text(let text) = self { text } else { nil }
         }
 
-        /// The bytes of ``binary(_:)-enum.case``; `nil` for a text.
+        /// The bytes of ``binary(_:)``; `nil` for a text.
         public var data: Data? {
             if case .binary(let bytes) = self { bytes.data } else { nil }
         }
-
-        /// Returns a message with the bytes of `Data` or an array.
-        public static func binary(_ bytes: some BytesConvertible) -> Message { .binary(bytes._bytes) }
 
         /// Hashes the content.
         public func hash(into hasher: inout Hasher) {

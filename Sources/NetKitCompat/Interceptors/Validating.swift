@@ -86,7 +86,7 @@ public struct ValidateResponse: Interceptor {
     /// Continues with the call, and returns the response if it is valid.
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
         let chainResponse = try await next(call)
-        guard case .bytes = chainResponse.body, call.request.acceptedStatuses?.contains(chainResponse.status) ?? true
+        guard case .bytes = chainResponse.body, call.request.acceptedStatuses.contains(chainResponse.status)
         else {
             return chainResponse
         }

@@ -107,12 +107,10 @@ struct FirstGuessTests {
         #expect(stub.requests.map(\.request.timeout) == [.seconds(3), .seconds(4), .seconds(5), Limits().total])
     }
 
-    @Test func literalsAreProxiesAndMessages() {
+    @Test func literalIsAProxy() {
         var configuration = Agent.Configuration()
         configuration.proxy = "http://proxy.example.com:3128"
         #expect(configuration.proxy == Proxy("http://proxy.example.com:3128"))
-        let message: WebSocket.Message = "hello"
-        #expect(message == .text("hello"))
     }
 
     @Test func timeoutIsTheTotalLimit() {

@@ -30,7 +30,7 @@ struct EndpointTests {
             return limits
         }
         var priority: Priority { .high }
-        var acceptedStatuses: Range<Int>? { 200..<500 }
+        var acceptedStatuses: StatusSet { 200..<500 }
         var acceptedTypes: [String]? { ["text/plain"] }
         var tag: Int { 7 }
         var userInfo: [String: any Sendable] { ["page": 3] }

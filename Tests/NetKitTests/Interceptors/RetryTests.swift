@@ -227,7 +227,7 @@ struct RetryTests {
         let agent = agent { retry in
             retry.condition = { error in error.code == .badCoding || error.response?.text == "busy" }
         }
-        stub.register("/", with: .failure(.badCoding), StubReply(status: 423, body: [.bytes(Bytes(Array("busy".utf8)))]), .text("x"))
+        stub.register("/", with: .failure(.badCoding), .text("busy", status: 423), .text("x"))
         #expect(try await agent.send(Request<String>("/")).value == "x")
         stub.register("/", with: .status(503), .text("x"))
         #expect(try await agent.send(Request<Bytes>("/")).status == 503)

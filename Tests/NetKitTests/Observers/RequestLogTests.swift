@@ -65,14 +65,27 @@ struct RequestLogTests {
         #expect(texts.last == "failed after N ms: reset: a stub's failure")
     }
 
+    @Test func levelDecidesWhichPartsAreLogged() async throws {
+        stub.register("/a", with: .json("[1]"))
+        let request = Request<Bytes>("/a", method: .put, headers: ["X-A": "y"], body: .text("x"))
+        _ = try await agent { $0.level = .basic }.send(request)
+        #expect(texts == ["> PUT http://stub/a", "< N after N ms", "ended after N ms"])
+        _ = try await agent { $0.level = .headers }.send(request)
+        #expect(
+            texts.dropFirst(3) == [
+                "> PUT http://stub/a", "> X-A: y", "< N after N ms", "< Content-Type: application/json",
+                "ended after N ms",
+            ])
+    }
+
     @Test func largeAndStreamedBodiesAreNotLogged() async throws {
         stub.register("/a", with: .json("[\(String(repeating: "1,", count: 2000))1]"))
         let body = Body.stream { Pieces([Bytes(Array(canary.utf8))]) }
-        _ = try await agent { $0.showsHeaders = false }.send(Request<Bytes>("/a", method: .put, body: body))
+        _ = try await agent().send(Request<Bytes>("/a", method: .put, body: body))
         #expect(
             texts == [
                 "> PUT http://stub/a", "> a body that is not in memory (multipart, file or stream)", "< N after N ms",
-                "< N bytes",
+                "< Content-Type: application/json", "< N bytes",
                 "ended after N ms",
             ])
     }

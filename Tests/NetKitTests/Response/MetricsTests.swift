@@ -28,6 +28,32 @@ struct MetricsTests {
         #expect(hop.headBytes == "HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n".utf8.count)
     }
 
+    @Test func durationsAreSumsOfTheHopsAndTimesSinceTheSubmission() {
+        var first = HopMetrics()
+        first.started = .milliseconds(10)
+        first.resolved = .milliseconds(15)
+        first.connected = .milliseconds(27)
+        first.secured = .milliseconds(57)
+        first.firstByte = .milliseconds(60)
+        first.ended = .milliseconds(70)
+        var second = HopMetrics()
+        second.started = .milliseconds(70)
+        second.connected = .milliseconds(74)
+        second.firstByte = .milliseconds(80)
+        second.ended = .milliseconds(90)
+        var reused = HopMetrics()
+        reused.started = .milliseconds(90)
+        reused.firstByte = .milliseconds(95)
+        reused.ended = .milliseconds(99)
+        let metrics = Metrics([first, second, reused])
+        #expect(metrics.dns == .milliseconds(5) && metrics.connect == .milliseconds(12 + 4))
+        #expect(metrics.tls == .milliseconds(30))
+        #expect(metrics.firstByte == .milliseconds(95) && metrics.total == .milliseconds(99))
+        let again = Metrics([reused])
+        #expect(again.dns == nil && again.connect == nil && again.tls == nil)
+        #expect(Metrics().total == nil)
+    }
+
     @Test func malformedFieldIsDroppedAndCountedOrRejected() async throws {
         let server = try LoopbackServer()
         server.script("/", Reply(headers: ["X Foo: bar", "X-Fine: yes"], body: Array("body".utf8)))

@@ -43,7 +43,8 @@ struct WebSocketLifetimeTests {
         stub.register("/chat", with: .webSocket([.stopReading]))
         var options = WebSocket.Options()
         options.maxQueuedBytes = 100
-        let socket = try await Agent(.init(baseURL: "http://stub"), transport: stub).webSocket(Request<Void>("chat"), options: options)
+        let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        let socket = try await agent.webSocket(Request<Void>("chat"), options: options)
         try await socket.send(.text(String(repeating: "x", count: 100)))
         let task = Task { () async throws in try await socket.send(.text("second")) }
         task.cancel()
