@@ -22,6 +22,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "NetKit", targets: ["NetKit"]),
+        .library(name: "NetKitOffline", targets: ["NetKitOffline"]),
         .library(name: "NetKitCompat", targets: ["NetKitCompat"]),
         .library(name: "NetKitTesting", targets: ["NetKitTesting"]),
         .library(name: "NetKitXML", targets: ["NetKitXML"]),
@@ -82,7 +83,7 @@ let package = Package(
                 "Sources/CNetCJSON", "Sources/CNetImages", "Sources/CNetRedis", "Sources/CNetTesting",
                 "Sources/CNetXML",
                 "Sources/NetKit", "Sources/NetKitAdapters", "Sources/NetKitCLI", "Sources/NetKitCompat",
-                "Sources/NetKitImages", "Sources/NetKitRedis", "Sources/NetKitTesting",
+                "Sources/NetKitImages", "Sources/NetKitOffline", "Sources/NetKitRedis", "Sources/NetKitTesting",
                 "Sources/NetKitXML", "Sources/SystemLibraries", "Tests",
                 "debian", "docs", "script", "ARCHITECTURE.md", "CHANGELOG.md", "CMakeLists.txt", "CONTRIBUTING.md",
                 "LICENSE",
@@ -104,9 +105,13 @@ let package = Package(
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]
         ),
         .target(name: "NetKit", dependencies: ["CNetCore"], swiftSettings: strict),
+        .target(name: "NetKitOffline", dependencies: ["NetKit", "CNetCore"], swiftSettings: strict),
         // Without package access, so that it can use only what every program can use.
-        .target(name: "NetKitCompat", dependencies: ["NetKit"], packageAccess: false, swiftSettings: strict),
-        .target(name: "NetKitTesting", dependencies: ["NetKit", "CNetTesting"], swiftSettings: strict),
+        .target(
+            name: "NetKitCompat", dependencies: ["NetKit", "NetKitOffline"], packageAccess: false,
+            swiftSettings: strict),
+        .target(
+            name: "NetKitTesting", dependencies: ["NetKit", "NetKitOffline", "CNetTesting"], swiftSettings: strict),
         .target(
             name: "NetKitAdapters",
             dependencies: [
@@ -181,7 +186,8 @@ let package = Package(
         .executableTarget(
             name: "NetKitCLI",
             dependencies: [
-                "NetKit", .target(name: "NetKitImages", condition: .when(traits: ["Images"])), "CNetCore",
+                "NetKit", "NetKitOffline", .target(name: "NetKitImages", condition: .when(traits: ["Images"])),
+                "CNetCore",
                 .target(name: "CNetCJSON", condition: .when(traits: ["CJSON"])),
                 .target(name: "NetKitRedis", condition: .when(traits: ["Redis"])), "CNetTesting",
             ],
@@ -191,13 +197,17 @@ let package = Package(
         .testTarget(
             name: "NetKitTests",
             dependencies: [
-                "NetKit", "NetKitCompat", "NetKitTesting", "NetKitCLI", "CNetCore", "CNetTesting",
+                "NetKit", "NetKitOffline", "NetKitCompat", "NetKitTesting", "NetKitCLI", "CNetCore", "CNetTesting",
                 .target(name: "NetKitRedis", condition: .when(traits: ["Redis"])),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "NetKitCompatTests",
             dependencies: ["NetKit", "NetKitCompat", "NetKitTesting", "CNetTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "NetKitOfflineTests",
+            dependencies: ["NetKit", "NetKitOffline", "NetKitCompat", "NetKitTesting", "CNetTesting"],
+            swiftSettings: strict),
         // What script/test looks at: nothing of XML or images comes with NetKit.
         .executableTarget(
             name: "NetKitAlone", dependencies: ["NetKit"], path: "Tests/NetKitAlone", swiftSettings: strict),

@@ -6,7 +6,7 @@ SWIFT, SEAM, CORE, SYSTEM, INK, SOFT = "#dbe9fb", "#fdf0d5", "#dcefe1", "#e9e9ee
 
 ROWS = [
     (SWIFT, "Programs call", ["Agent", "Batch", "Chain", "Paging", "Endpoint", "Service"], ""),
-    (SWIFT, "Wrap and observe", ["Interceptors", "Observers", "Reachability", "Starts", "Uploads"],
+    (SWIFT, "Wrap and observe", ["Interceptors", "Observers", "Starts"],
      "cache · retry · refresh · limits · logs"),
     (SEAM, "Bridging", ["engine as a Transport", "disk as a CacheStore", "pins, encoders"], "imports C"),
     (SWIFT, "Protocols and values", ["Transport", "Cache", "Request", "Response", "Trust", "Errors"],

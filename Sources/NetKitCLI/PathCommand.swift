@@ -1,4 +1,5 @@
 import NetKit
+import NetKitOffline
 
 /// `nk path [HOST]`: prints the network path to the internet, or to a host.
 enum PathCommand {

@@ -1,4 +1,5 @@
 public import NetKit
+public import NetKitOffline
 
 extension CacheReason {
     /// The number of the error in YTKNetwork, or `nil` if it has none. ``absent`` and ``invalidMetadata`` have the same

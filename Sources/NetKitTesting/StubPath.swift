@@ -1,4 +1,5 @@
-public import NetKit
+internal import NetKit
+public import NetKitOffline
 
 /// A source of network path states that a test controls.
 ///

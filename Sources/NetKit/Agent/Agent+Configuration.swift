@@ -125,11 +125,6 @@ extension Agent {
         public var appVersion = ""
         /// The interceptors that wrap every call, outermost first. ``TransferHooks`` is an interceptor of closures.
         public var interceptors: [any Interceptor] = []
-        /// Whether requests may use a cellular connection. A single request can refuse it with
-        /// ``Request/allowsCellular``.
-        public var allowsCellular = true
-        /// Reports whether and how hosts can be reached. If `nil`, the agent creates one when a request needs it.
-        public var reachability: Reachability?
         /// The service class of requests that set none. If `nil`, packets have the default class.
         public var serviceClass: ServiceClass?
         /// The observers of every call.

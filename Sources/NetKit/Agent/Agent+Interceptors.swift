@@ -4,21 +4,19 @@ extension Agent {
 
     /// Returns the interceptors for a request: those of the agent, the service and the request itself.
     func chain(for request: Request<Bytes>) -> CallChain {
-        let needsPath = request.needsPathCheck || !configuration.allowsCellular
-        guard request.hasOptions || needsPath else { return chain }
+        guard request.hasOptions else { return chain }
         let service = request.service
-        let ownInterceptors = request.hasOptions ? request.interceptors : []
+        let ownInterceptors = request.interceptors
         let withheldAdditions = request.withheldAdditions
         let policy = request.retryPolicy
-        guard service != nil || !ownInterceptors.isEmpty || needsPath || !withheldAdditions.isEmpty || policy != nil
-        else {
+        guard service != nil || !ownInterceptors.isEmpty || !withheldAdditions.isEmpty || policy != nil else {
             return chain
         }
         let agentInterceptors = chain.interceptors.running(isCrossOrigin: withheldAdditions.contains(.agent))
         let isCrossOrigin = withheldAdditions.contains(.service)
         let serviceInterceptors = (service?.configuration.interceptors ?? []).running(isCrossOrigin: isCrossOrigin)
         // Signing comes last: a signature contains the time, and interceptors behind it could wait.
-        let stage = (service?.stage ?? []) + (needsPath ? [connectivity] : [])
+        let stage = service?.stage ?? []
         let signing = isCrossOrigin ? [] : service?.configuration.signing ?? []
         var interceptors = agentInterceptors + serviceInterceptors + ownInterceptors
         // A policy for retries works without a Retry interceptor. Each attempt is signed again.

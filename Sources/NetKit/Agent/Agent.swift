@@ -28,7 +28,6 @@ public final class Agent: Sendable {
     let sockets = OpenSockets()
     /// Distributes the agent's events to their readers.
     let hub: EventHub
-    let connectivity: Connectivity
     /// The observers of the configuration, and the interceptors that are observers too.
     let observers: [any Observer]
     /// The interceptors that are called before a call ends.
@@ -117,18 +116,13 @@ public final class Agent: Sendable {
         self.engine = engine
         registry = TaskRegistry(inFlight)
         callRunner = CallRunner(transport: transport, configuration: configuration, hub: hub, inFlight: inFlight)
-        connectivity = Connectivity(
-            allowsCellular: configuration.allowsCellular, reachability: configuration.reachability,
-            proxy: configuration.proxy)
         chain = CallChain(configuration.interceptors, configuration.interceptors.transferHooks(), end: callRunner)
         observers =
             configuration.observers + configuration.interceptors.watching
             + configuration.interceptors.metricsHooks(of: .agent)
         endings = configuration.interceptors.ending
         addsToRequests = configuration.addsToRequests
-        hasBareCalls =
-            configuration.interceptors.isEmpty && configuration.observers.isEmpty && configuration.allowsCellular
-            && !addsToRequests
+        hasBareCalls = configuration.interceptors.isEmpty && configuration.observers.isEmpty && !addsToRequests
         isPrompt = configuration.isPrompt
     }
 

@@ -52,7 +52,7 @@ extension Method {
 
     /// Whether the method is idempotent, which means that sending it twice has the effect of sending it once (RFC 9110,
     /// 9.2.2).
-    var isIdempotent: Bool { unsafe rawValue.withSlice { unsafe nc_method_is_idempotent($0) } }
+    package var isIdempotent: Bool { unsafe rawValue.withSlice { unsafe nc_method_is_idempotent($0) } }
 
     /// Returns the method of the request that follows a redirect with this status (RFC 9110, 15.4).
     func afterRedirect(_ status: Int) -> Method {

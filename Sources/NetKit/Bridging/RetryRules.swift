@@ -141,7 +141,7 @@ extension nc_retry_attempt {
 
 extension NetError {
     /// Whether nothing of the request reached a server. Then the core sends even POST again.
-    var neverReachedTheServer: Bool {
+    package var neverReachedTheServer: Bool {
         let attempt = RetryRules.Attempt(method: .post, hasIdempotencyKey: false, result: .failure(self))
         return unsafe attempt.method.rawValue.withSlice { method in
             var policy = nc_retry_policy()
@@ -155,13 +155,13 @@ extension NetError {
 }
 
 /// The Retry-After field (RFC 9110, 10.2.3).
-enum RetryAfter {
+package enum RetryAfter {
     /// Returns the time to wait, which the field contains in seconds or as a date. Returns `nil` for other text and for
     /// a date in the past.
     ///
     /// A date is compared with the response's Date field, because both come from the server's clock.
     /// - Parameter epochSeconds: the current time, for a response without a Date.
-    static func wait(_ headers: Headers, epochSeconds: Double) -> Duration? {
+    package static func wait(_ headers: Headers, epochSeconds: Double) -> Duration? {
         unsafe headers.withCoreFields { fields in
             var delay: UInt64 = 0
             let now = Int64(wallTime: epochSeconds)

@@ -1,4 +1,4 @@
-internal import CNetCore
+package import CNetCore
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -31,6 +31,13 @@ extension NetError {
             metrics: received.map { Metrics(received: $0) }, jsonFaults: faults,
             underlying: sourceError?.underlying ?? underlying,
             trust: trustResult)
+    }
+}
+
+extension NetError {
+    /// Creates the error for a failure that the C core reported.
+    package init(_ error: nc_error) {
+        self.init(error, received: nil)
     }
 }
 
@@ -137,7 +144,7 @@ extension NetError {
     /// - Parameters:
     ///   - code: `errno`. It is the first parameter because creating the text for the second one may change `errno`.
     ///   - description: the failed operation, with the name of the file.
-    init(system code: Int32, _ description: String) {
+    package init(system code: Int32, _ description: String) {
         let isFull = code == EMFILE || code == ENFILE
         let reason: Code = isFull ? .descriptors : code == ENOMEM ? .noMemory : .file
         self.init(reason, "\(description): \(unsafe String(cString: strerror(code)))", nativeCode: Int(code))

@@ -1,4 +1,4 @@
-internal import CNetCore
+package import CNetCore
 
 /// Memory on the stack into which the texts of a C struct are copied one after the other. The caller must compute the
 /// total size in advance.
@@ -92,7 +92,7 @@ extension Headers.Field {
 
 extension String {
     /// Calls `body` with the UTF-8 bytes as a slice, which is valid during the call.
-    func withSlice<Result>(_ body: (nc_slice) throws -> Result) rethrows -> Result {
+    package func withSlice<Result>(_ body: (nc_slice) throws -> Result) rethrows -> Result {
         var copy = self
         return try copy.withUTF8 { unsafe try body(nc_slice(data: $0.baseAddress, length: $0.count)) }
     }

@@ -55,7 +55,7 @@ extension String {
     }
 
     /// Returns true if the URL has this scheme in any letter case.
-    func hasScheme(_ scheme: String) -> Bool {
+    package func hasScheme(_ scheme: String) -> Bool {
         unsafe withSlice { url in
             unsafe scheme.withSlice { unsafe nc_slice_is_equal_ignoring_case(nc_url_split(url).scheme, $0) }
         }

@@ -1,15 +1,15 @@
 internal import Dispatch
 #if canImport(Glibc)
-internal import Glibc
+package import Glibc
 #elseif canImport(Musl)
-internal import Musl
+package import Musl
 #else
-internal import Darwin
+package import Darwin
 #endif
 
 /// A file that is either complete or absent. It is written to a temporary file in the directory of its destination,
 /// synced and renamed.
-final class WholeFile {
+package final class WholeFile {
     private let path: String
     private let temporary: String
     private var descriptor: Int32
@@ -20,7 +20,7 @@ final class WholeFile {
     ///   - path: the destination.
     ///   - mode: the permissions of the new file, from which the umask of the process is subtracted. If `nil`, the new
     ///     file gets the permissions of the file that it replaces, and its owner if the system allows that.
-    init(_ path: String, mode: mode_t? = nil) throws(NetError) {
+    package init(_ path: String, mode: mode_t? = nil) throws(NetError) {
         if path.isEmpty || path.utf8.contains(0) {
             throw NetError(.usage, "the path of the file is empty or contains a NUL byte")
         }
@@ -88,7 +88,7 @@ final class WholeFile {
     }
 
     /// Writes all bytes.
-    func write(_ bytes: Bytes) throws(NetError) {
+    package func write(_ bytes: Bytes) throws(NetError) {
         var offset = 0
         while offset < bytes.count {
             let count = bytes.withSpan { span in
@@ -102,7 +102,7 @@ final class WholeFile {
     }
 
     /// Syncs a directory, so that the names of its files survive a power failure.
-    static func sync(folder: String) throws(NetError) {
+    package static func sync(folder: String) throws(NetError) {
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { _ = descriptor < 0 ? 0 : close(descriptor) }
         if descriptor < 0 || fsync(descriptor) != 0 {
@@ -111,7 +111,7 @@ final class WholeFile {
     }
 
     /// Syncs the file and renames it to its destination. Some errors, such as a full disk, may be reported only here.
-    func keep() throws(NetError) {
+    package func keep() throws(NetError) {
         let isSynced = fsync(descriptor) == 0
         let syncCode = errno
         let isClosed = close(descriptor) == 0 || errno == EINTR
@@ -136,10 +136,13 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -
 
 /// An executor for work that waits for a disk. It keeps such work away from actors, the event loop and the cooperative
 /// pool. An instance is cheap and is created for each use; the threads belong to Dispatch.
-final class DiskExecutor: TaskExecutor {
+package final class DiskExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "netkit.disk", attributes: .concurrent)
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    /// Creates an executor for one use.
+    package init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }

@@ -1,6 +1,6 @@
 /// A value that several tasks can wait for. Each task can stop waiting independently.
-final class Promise<Value: Sendable>: Sendable {
-    typealias Outcome = Result<Value, NetError>
+package final class Promise<Value: Sendable>: Sendable {
+    package typealias Outcome = Result<Value, NetError>
 
     private struct State: Sendable {
         var outcome: Outcome?
@@ -12,8 +12,11 @@ final class Promise<Value: Sendable>: Sendable {
 
     private let state = Lock(State())
 
+    /// Creates a value that does not exist yet.
+    package init() {}
+
     /// Resumes all waiters with the outcome. Later outcomes are ignored.
-    func fulfil(_ outcome: Outcome) {
+    package func fulfil(_ outcome: Outcome) {
         let waiting = state.withLock { state in
             guard state.outcome == nil else { return [Int: CheckedContinuation<Outcome, Never>]() }
             state.outcome = outcome
@@ -29,7 +32,7 @@ final class Promise<Value: Sendable>: Sendable {
     var isFulfilled: Bool { state.withLock { $0.outcome != nil } }
 
     /// Waits for the value. Throws ``NetError/Code/cancelled`` if the task is cancelled first.
-    func value() async throws(NetError) -> Value {
+    package func value() async throws(NetError) -> Value {
         try await value { _ in }
     }
 

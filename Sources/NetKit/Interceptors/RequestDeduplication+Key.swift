@@ -87,8 +87,7 @@ private struct CompleteKey: Hashable, Sendable {
     let acceptsCodings: Bool
     let acceptsTransferCodings: Bool
     let cookiePolicy: CookiePolicy
-    let allowsCellular: Bool
-    let waitsForConnectivity: Bool
+    let options: [ObjectIdentifier: OptionValues.ComparedValue]
     let responseOptions: ResponseOptions
     let caching: [String]?
     let interceptors: [ObjectIdentifier]
@@ -126,8 +125,7 @@ private struct CompleteKey: Hashable, Sendable {
         acceptsCodings = request.acceptsCodings
         acceptsTransferCodings = request.acceptsTransferCodings
         cookiePolicy = request.cookiePolicy
-        allowsCellular = request.allowsCellular
-        waitsForConnectivity = request.waitsForConnectivity
+        options = request.content.optionalStorage?.value.options.comparedValues ?? [:]
         responseOptions = ResponseOptions(request)
     }
 }

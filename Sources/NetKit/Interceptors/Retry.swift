@@ -46,11 +46,10 @@ public struct Retry: PromptInterceptor {
     public var hasJitter = true
     /// The budget of retries. If `nil`, there is no limit.
     public var budget: RetryBudget?
-    /// Reports whether there is a route to the host. If there is none after a failure, the next attempt starts when
-    /// there is a route, and after ``maxPathDelay`` at the latest. The usual delay does not apply then.
-    public var reachability: Reachability?
-    /// The longest wait for a route to the host (60 s).
-    public var maxPathDelay: Duration = .seconds(60)
+    /// Waits for a network path to the host after a failure without a response. Returns true if it has waited, so that the next
+    /// attempt starts immediately. Returns false if the usual delay applies. `Retry(reachability:)` of NetKitOffline
+    /// sets it.
+    public var waitForConnectivity: (@Sendable (Call) async throws(NetError) -> Bool)?
     /// The clock and the sleep function.
     public var time: TimeSource
     /// Whether requests with any method are sent again, even if the server may have received them.
@@ -58,7 +57,7 @@ public struct Retry: PromptInterceptor {
     /// Returns a random number from 0 to 1.
     package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
 
-    var isPrompt: Bool { reachability == nil }
+    var isPrompt: Bool { waitForConnectivity == nil }
 
     /// Creates the settings. Each value has its own budget, unless one is passed.
     public init(
@@ -109,13 +108,10 @@ public struct Retry: PromptInterceptor {
                 response.discard()
             }
             retries += 1
-            if outcome.isFailure, let reachability,
-                let host = await reachability.unreachedHost(of: call.request, proxy: nil)
-            {
-                try await waitForPath(reachability.focused(on: host), in: call)
-            } else {
-                try await time.wait(wait, for: .retry, in: call)
+            if outcome.isFailure, try await waitForConnectivity?(call) == true {
+                continue
             }
+            try await time.wait(wait, for: .retry, in: call)
         }
     }
 
@@ -132,14 +128,6 @@ public struct Retry: PromptInterceptor {
         case .success(let response): condition(NetError(unacceptable: response.response))
         case .failure(let error): condition(error)
         }
-    }
-
-    /// Waits for a route, at most for ``maxPathDelay``. If there is still none, the next attempt fails with the error.
-    private func waitForPath(_ reachability: Reachability, in call: Call) async throws(NetError) {
-        call.watch?.report(.waiting(maxPathDelay, .connectivity), of: call.request)
-        do throws(NetError) {
-            try await reachability.wait(for: maxPathDelay, time: time) { $0.status != .notReachable }
-        } catch  where error.code == .timeout {}
     }
 
     private var rules: RetryRules {

@@ -36,12 +36,6 @@ public struct TimeSource: Sendable {
             sleep: { try await clock.sleep(for: min($0, longestSleep)) })
     }
 
-    /// Returns the time until a moment in seconds since 1970, or zero if it has passed. The result is capped, because
-    /// the moment may come from a file and be any number.
-    func left(until moment: Double) -> Duration {
-        .seconds(min(max(0, moment - epochSeconds()), 1e10))
-    }
-
     /// Notifies the call's observers and sleeps. Throws ``NetError/Code/timeout`` if the call's time ends first.
     package func wait(
         _ time: Duration, for reason: Event.WaitReason, in call: Call
@@ -53,20 +47,37 @@ public struct TimeSource: Sendable {
             case .connectivity: "waiting for the network"
             }
         let timeLeft = try call.budget.remaining(for: activity) ?? time
-        call.watch?.report(.waiting(time, reason), of: call.request)
-        let endActivity = call.budget.begin(activity)
-        defer { endActivity?() }
-        do {
-            try Task.checkCancellation()
-            try await sleep(min(time, timeLeft))
-            try Task.checkCancellation()
+        try await call.waiting(time, for: reason, activity) { () async throws(NetError) in
+            do {
+                try Task.checkCancellation()
+                try await sleep(min(time, timeLeft))
+                try Task.checkCancellation()
+            } catch {
+                throw NetError(.cancelled, "the task was cancelled while it waited", underlying: error)
+            }
             if timeLeft < time {
                 throw call.budget.timedOut(activity)
             }
-        } catch {
-            throw error as? NetError
-                ?? NetError(.cancelled, "the task was cancelled while it waited", underlying: error)
         }
+    }
+
+    /// Returns the time until a moment in seconds since 1970, or zero if it has passed. The result is capped, because
+    /// the moment may come from a file and be any number.
+    package func left(until moment: Double) -> Duration {
+        .seconds(min(max(0, moment - epochSeconds()), 1e10))
+    }
+}
+
+extension Call {
+    /// Notifies the observers of a wait and runs it. If the call's time ends meanwhile, the error names the activity.
+    package func waiting(
+        _ limit: Duration, for reason: Event.WaitReason, _ activity: String,
+        _ wait: () async throws(NetError) -> Void
+    ) async throws(NetError) {
+        watch?.report(.waiting(limit, reason), of: request)
+        let endActivity = budget.begin(activity)
+        defer { endActivity?() }
+        try await wait()
     }
 }
 

@@ -14,7 +14,7 @@ extension Request {
     var jsonStorage: JSONCodingStorage? { hasOptions ? self[JSONCodingOption.self] : nil }
 
     /// The same request without its decoding.
-    var erased: Request<Bytes> {
+    package var erased: Request<Bytes> {
         var request = decoded(by: .bytes)
         if wantsJSON, !request.content.wantsJSON {
             request.content.wantsJSON = true

@@ -14,7 +14,7 @@ public struct Body: Sendable {
     /// The Content-Encoding to send if the request has none, such as "gzip".
     public var contentEncoding: String?
     /// The offset of the first byte of a file to send.
-    var fileOffset = 0
+    package internal(set) var fileOffset = 0
     /// The values of a JSON body that was not changed; `nil` for other bodies.
     var jsonSource: JSONSource?
 
@@ -113,8 +113,13 @@ public struct Body: Sendable {
         }
     }
 
+    /// The path of the file, or `nil` if the body is not a file.
+    package var filePath: String? {
+        if case .file(let path) = content { path } else { nil }
+    }
+
     /// The multipart form, or `nil` if the body is not a form.
-    var multipartForm: MultipartBody? {
+    package var multipartForm: MultipartBody? {
         if case .multipart(let formStorage) = content { formStorage.form } else { nil }
     }
 }

@@ -189,7 +189,7 @@ extension Headers: Equatable {
 
 extension String {
     /// Compares names of fields and charsets, independent of the locale.
-    func isEqualIgnoringASCIICase(to other: String) -> Bool {
+    package func isEqualIgnoringASCIICase(to other: String) -> Bool {
         func lowered(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte + 32 : byte }
         return utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { lowered($0) == lowered($1) }
     }

@@ -114,7 +114,7 @@ public struct MultipartBody: Sendable {
     }
 
     /// Returns true if `isWanted` accepts the name of any part.
-    func holdsField(_ isWanted: (String) -> Bool) -> Bool {
+    package func holdsField(_ isWanted: (String) -> Bool) -> Bool {
         parts.contains { part in
             switch part {
             case .field(let name, _), .content(_, let name, _, _): isWanted(name)

@@ -6,14 +6,15 @@
 ///
 /// NetKit sends the proxy's credentials only to the proxy.
 public struct Proxy: Sendable, Equatable {
-    enum Choice: Sendable, Hashable {
+    package enum Choice: Sendable, Hashable {
         case inherited
         case direct
         case environment
         case url(String)
     }
 
-    let choice: Choice
+    /// The proxy, or its absence.
+    package let choice: Choice
     /// The credentials for the proxy.
     public var credentials: Credentials?
     /// The hosts that are reached without the proxy. A host such as "internal", or a pattern such as "*.internal" or

@@ -118,7 +118,7 @@ extension Request {
 
     /// Records that the current URL has all parameters, so that they are not added a second time when the request is
     /// sent again.
-    mutating func markParametersApplied() {
+    package mutating func markParametersApplied() {
         settings.appliedParametersURL = url
     }
 

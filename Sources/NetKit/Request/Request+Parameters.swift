@@ -136,6 +136,11 @@ extension RequestContent {
 }
 
 extension Request {
+    /// Moves the parameters into the URL or the body.
+    package mutating func applyParameters() throws(NetError) {
+        try content.applyParameters()
+    }
+
     /// Returns the content with the parameters moved into the URL or the body. Without parameters, it is not copied.
     func placed() throws(NetError) -> RequestStorage {
         guard storage.value.optionalStorage?.value.parameters != nil else { return storage }

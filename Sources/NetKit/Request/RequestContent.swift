@@ -72,8 +72,7 @@ struct OptionalSettings: Sendable {
     var trailers: Trailers?
     /// The settings of the call; `nil` if none was set.
     var callSettings: (any RequestSettings)?
-    /// The options of the app, keyed by the identity of the ``RequestOption``.
-    var options: [ObjectIdentifier: any Sendable] = [:]
+    var options = OptionValues()
 }
 
 /// Settings of a call behind one reference. The folders above declare them.
@@ -138,14 +137,63 @@ public protocol RequestOption: SendableMetatype {
     static var defaultValue: Value { get }
 }
 
+/// An option that can change the outcome of a call. Requests with different values of it are not duplicates of each
+/// other (``RequestDeduplication``). Other options are not compared.
+public protocol ComparedRequestOption: RequestOption where Value: Hashable {}
+
+/// The values of the options that a request or a service sets.
+struct OptionValues: Sendable {
+    /// The value of a ``ComparedRequestOption``.
+    struct ComparedValue: Hashable, Sendable {
+        private let value: any Hashable & Sendable
+
+        /// Returns `nil` for the default, because a request that does not set the option has the same value.
+        fileprivate init?<Option: ComparedRequestOption>(_ value: any Sendable, of option: Option.Type) {
+            guard let value = value as? Option.Value, value != Option.defaultValue else { return nil }
+            self.value = value
+        }
+
+        static func == (left: Self, right: Self) -> Bool { AnyHashable(left.value) == AnyHashable(right.value) }
+
+        func hash(into hasher: inout Hasher) {
+            value.hash(into: &hasher)
+        }
+    }
+
+    private struct Entry: Sendable {
+        let value: any Sendable
+        let comparedValue: ComparedValue?
+    }
+
+    private var entries: [ObjectIdentifier: Entry] = [:]
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// The value of an option, or `nil` if it is not set.
+    subscript<Option: RequestOption>(option: Option.Type) -> Option.Value? {
+        get { entries[ObjectIdentifier(option)]?.value as? Option.Value }
+        set {
+            entries[ObjectIdentifier(option)] = newValue.map { value in
+                let compared = option as? any ComparedRequestOption.Type
+                return Entry(value: value, comparedValue: compared.flatMap { ComparedValue(value, of: $0) })
+            }
+        }
+    }
+
+    /// Adds the options that are not set.
+    mutating func fill(from others: OptionValues) {
+        entries.merge(others.entries) { own, _ in own }
+    }
+
+    /// The values that distinguish the request from its duplicates.
+    var comparedValues: [ObjectIdentifier: ComparedValue] { entries.compactMapValues(\.comparedValue) }
+}
+
 extension Request {
     /// The value of an option.
     public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
-        get {
-            storage.value.optionalStorage?.value.options[ObjectIdentifier(option)] as? Option.Value
-                ?? Option.defaultValue
-        }
-        set { content.optionalSettings.options[ObjectIdentifier(option)] = newValue }
+        get { storage.value.optionalStorage?.value.options[option] ?? Option.defaultValue }
+        set { content.optionalSettings.options[option] = newValue }
     }
 
     /// Whether a setting of the call or an option is set.

@@ -79,7 +79,7 @@ extension Service {
         public var maxInFlight: Int?
         /// The source of time.
         package var time = TimeSource.system
-        var options: [ObjectIdentifier: any Sendable] = [:]
+        var options = OptionValues()
 
         /// Creates the configuration of a service with a base URL for each environment.
         public init(baseURLs: [Environment: some URLConvertible] = [Environment: String]()) {
@@ -99,8 +99,8 @@ extension Service {
 
         /// The value of an option for requests that do not set it. If `nil`, the option's own default applies.
         public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value? {
-            get { options[ObjectIdentifier(option)] as? Option.Value }
-            set { options[ObjectIdentifier(option)] = newValue }
+            get { options[option] }
+            set { options[option] = newValue }
         }
     }
 }

@@ -75,7 +75,7 @@ extension Service {
     /// Adds the service's options that the request does not set.
     func addOptions(to request: inout Request<Bytes>) {
         if !configuration.options.isEmpty {
-            request.content.optionalSettings.options.merge(configuration.options) { own, _ in own }
+            request.content.optionalSettings.options.fill(from: configuration.options)
         }
     }
 

@@ -23,9 +23,6 @@ struct CallSettings: Sendable {
     var duplicates: DuplicatePolicy?
     var duplicateKey: String?
     var bypassesRefresh: Bool = false
-    var allowsCellular: Bool = true
-    var waitsForConnectivity: Bool = false
-    var isOfQueue: Bool = false
     var output: (any BodyOutput)?
     var downloadTarget: DownloadTarget?
     var downloadPlan: DownloadPlan?

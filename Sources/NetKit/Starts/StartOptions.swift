@@ -81,7 +81,7 @@ public enum Delivery: Sendable {
     case executor(any TaskExecutor)
 
     /// Runs `body` at this place in one uninterrupted call.
-    func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+    package func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         switch self {
         case .here:
             body()

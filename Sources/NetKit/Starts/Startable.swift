@@ -78,7 +78,7 @@ extension RequestConvertible {
     ///
     /// Every function that sends a value, or looks up its response, creates the request with this function.
     /// - Parameter isGrouped: returns false for a request that needs no group, because its call is not listed.
-    func callRequest(
+    package func callRequest(
         isGrouped: (Request<Value>) -> Bool = { _ in true }
     ) async throws(NetError) -> Request<Value> {
         try await request(addsListeners: true, isGrouped: isGrouped)

@@ -1,4 +1,4 @@
-public import NetKit
+public import NetKitOffline
 
 /// An object that is notified of changes of the network path, in place of AFNetworking's notification.
 public protocol ReachabilityObserver: AnyObject, Sendable {

@@ -84,7 +84,7 @@ public import NetKit
             return unsafe nc_redis_open(&created, &config, &error)
         }
         guard status == .NC_OK, let created = unsafe created else {
-            return unsafe .failure(NetError(redis: error))
+            return unsafe .failure(NetError(error))
         }
         return unsafe .success(created)
     }
@@ -141,7 +141,7 @@ public import NetKit
             }
             if status != .NC_OK {
                 let waiting = unsafe Unmanaged<WaitingCommand>.fromOpaque(context).takeRetainedValue()
-                waiting.end(.failure(NetError(redis: error)))
+                waiting.end(.failure(NetError(error)))
             }
         }
         var reply = result.value
@@ -171,7 +171,7 @@ public import NetKit
         }
         guard status == .NC_OK, let subscription = unsafe subscription else {
             unsafe Unmanaged<Listener>.fromOpaque(context).release()
-            throw NetError(redis: error)
+            throw NetError(error)
         }
         return unsafe RedisSubscription(subscription, of: self)
     }
@@ -260,7 +260,7 @@ private func receive(
     guard let context = unsafe context else { return }
     let waiting = unsafe Unmanaged<WaitingCommand>.fromOpaque(context).takeRetainedValue()
     guard let reply = unsafe reply else {
-        return waiting.end(.failure(NetError(redis: unsafe error.pointee)))
+        return waiting.end(.failure(NetError(unsafe error.pointee)))
     }
     waiting.end(.success(unsafe RedisReply(reply.pointee)))
 }

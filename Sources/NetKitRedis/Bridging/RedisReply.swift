@@ -81,15 +81,6 @@ extension Bytes {
     }
 }
 
-extension NetError {
-    init(redis error: nc_error) {
-        let message = unsafe withUnsafeBytes(of: error.message) { text in
-            unsafe String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        self.init(Code(rawValue: Int32(error.status.rawValue)) ?? .internal, message, nativeCode: Int(error.native_code))
-    }
-}
-
 extension Duration {
     /// Whole milliseconds for the C library, at least 1.
     var redisMilliseconds: UInt32 { UInt32(max(1, min(self / .milliseconds(1), 0x7FFF_FFFF))) }

@@ -44,15 +44,4 @@ struct DiskExecutorTests {
         }
         expectOthers(than: thread)
     }
-
-    @Test func uploadRecordIsNotWrittenOnTheEventLoop() async throws {
-        let folder = try TemporaryFolder()
-        let queue = try UploadQueue(folder: folder.path)
-        let thread = try await withTaskExecutorPreference(Agent().executor) {
-            try await queue.add(Request<Void>("/a", method: .post, body: body))
-            return currentThread()
-        }
-        expectOthers(than: thread)
-        #expect(queue.uploads.count == 1)
-    }
 }

@@ -1,4 +1,4 @@
-import NetKit
+import NetKitOffline
 import Testing
 
 @testable import NetKitCLI

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Finds the public functions of NetKit that take a request, an endpoint or an operation.
+/// Finds the public functions of NetKit and NetKitOffline that take a request, an endpoint or an operation.
 enum PublicFunctions {
     /// The functions that take a request but are no way to send it, with the reason.
     static let exempt: [String: String] = [
@@ -25,12 +25,14 @@ enum PublicFunctions {
 
     /// The functions, initializers and operation-valued properties of the types above: "Agent.send(_:)".
     static func sending() throws -> Set<String> {
-        let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined() + "/Sources/NetKit"
+        let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined() + "/Sources"
         var found: Set<String> = []
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: root).filter { $0.hasSuffix(".swift") }
-        for path in paths.sorted() {
-            let text = String(decoding: try Data(contentsOf: URL(filePath: "\(root)/\(path)")), as: UTF8.self)
-            found.formUnion(sending(in: text))
+        for module in ["NetKit", "NetKitOffline"] {
+            let paths = try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(module)")
+            for path in paths.sorted() where path.hasSuffix(".swift") {
+                let file = URL(filePath: "\(root)/\(module)/\(path)")
+                found.formUnion(sending(in: String(decoding: try Data(contentsOf: file), as: UTF8.self)))
+            }
         }
         return found
     }

@@ -149,6 +149,9 @@ struct RequestDeduplicationTests {
         #expect(stub.requests.count == 1)
     }
 
+    private enum Region: ComparedRequestOption { static let defaultValue = "ch" }
+    private enum Label: RequestOption { static let defaultValue = 0 }
+
     @Test func differentRequestIsNotJoined() async throws {
         stub.register("*", with: .text("x").held(by: gate))
         let repeats = RequestDeduplication(.join)
@@ -168,7 +171,7 @@ struct RequestDeduplicationTests {
             { $0.interceptors = [MD5Signing(publicKey: "a", privateKey: "b")] },
             { $0.interceptors = [MD5Signing(publicKey: "a", privateKey: "b")] }, { $0.keepsDotSegments = true },
             { $0.interceptors.append(TransferHooks(challenge: { _ in .useDefault })) },
-            { $0.bypassesCredentialRefresh = true },
+            { $0.bypassesCredentialRefresh = true }, { $0[Region.self] = "de" }, { $0[Region.self] = "fr" },
         ]
         for change in others {
             var request = requests[0]
@@ -196,8 +199,12 @@ struct RequestDeduplicationTests {
                 $0 ?? ""
             }
         )
-        let tasks = (0..<3).map { _ in
+        let tasks = (0..<3).map { index in
             var request = Request<Bytes>("/").expecting(["a": .integer]).cached(.app(5) { $0.tags = ["b", "c"] })
+            request[Label.self] = index
+            if index > 0 {
+                request[Region.self] = "ch"
+            }
             request.service = service
             request.interceptors = [own]
             return Task { [request] in await ending(of: request, from: agent) }

@@ -41,6 +41,20 @@ struct RetryTests {
         #expect(stub.requests.count == 7)
     }
 
+    @Test func closureCanWaitInPlaceOfTheDelayAfterAFailure() async throws {
+        stub.register("/", with: .failure(.reset), .status(503), .failure(.refused), .text("x"))
+        let asked = Collected<String>()
+        let agent = agent { retry in
+            retry.waitForConnectivity = { call throws(NetError) in
+                asked.append(call.request.url)
+                return asked.values.count == 1
+            }
+        }
+        #expect(try await agent.send(Request<String>("/")).value == "x")
+        #expect(asked.values == ["http://stub/", "http://stub/"])
+        #expect(time.waits == [.milliseconds(400), .milliseconds(800)])
+    }
+
     @Test func lastResponseIsReturnedWhenTheRetryTimeIsExceeded() async throws {
         stub.register("/", with: .status(503))
         let agent = agent { retry in

@@ -45,46 +45,6 @@ struct UnlimitedDurationTests {
         }
     }
 
-    @Test func waitForConnectivityCanBeUnlimitedAndIsLogged() async throws {
-        stub.register("*", with: .text("x"))
-        let path = StubPath(.notReachable)
-        let lines = Collected<String>()
-        let feed = EventFeed()
-        let agent = agent {
-            $0.reachability = Reachability(path)
-            $0.limits.total = Self.forEver
-            $0.observers = [RequestLog { lines.append($0) }, feed]
-        }
-        var request = Request<String>("/")
-        request.waitsForConnectivity = true
-        let sending = Task { [request] in try await agent.send(request).value }
-        for await event in feed.events {
-            if case .waiting(_, .connectivity) = event.change { break }
-        }
-        path.set(.viaWiFiOrWired)
-        #expect(try await sending.value == "x")
-        #expect(lines.values.contains { $0.contains("waiting ") })
-    }
-
-    @Test func queuedRequestCanHaveAnUnlimitedLifetime() async throws {
-        stub.register("*", with: .text("x"))
-        let path = StubPath(.notReachable)
-        let (outcomes, told) = AsyncStream<Void>.makeStream()
-        let folder = try TemporaryFolder()
-        let queue = try OfflineQueue(
-            folder: folder.path, reachability: Reachability(path), lifetime: Self.forEver,
-            onOutcome: { _ in told.yield() })
-        let agent = agent { $0.interceptors = [queue] }
-        #expect(await ending(of: Request<Bytes>("/", method: .put), from: agent) == .failed(.queued))
-        let draining = Task { await agent.drain(queue) }
-        path.set(.viaWiFiOrWired)
-        var iterator = outcomes.makeAsyncIterator()
-        #expect(await iterator.next() != nil)
-        draining.cancel()
-        await draining.value
-        withExtendedLifetime(folder) {}
-    }
-
     @Test func waitForAMockServerCanBeUnlimited() async throws {
         let server = try MockServer()
         #expect(await server.waitForRequests(0, within: Self.forEver))

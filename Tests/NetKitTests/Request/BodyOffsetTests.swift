@@ -107,27 +107,6 @@ struct BodyOffsetTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test func queueStoresASuffixOfAFile() async throws {
-        let server = try LoopbackServer()
-        server.script("/", .echo)
-        let folder = try TemporaryFolder()
-        let files = try TemporaryFolder()
-        try files.write(pattern(100), to: "file")
-        let (outcomes, outcome) = AsyncStream.makeStream(of: OfflineQueue.Outcome.self)
-        let queue = try UploadQueue(folder: folder.path) { outcome.yield($0) }
-        let body = try Body.file(files.file("file")).suffix(from: 40)
-        try await queue.add(Request<Bytes>(server.url("/"), method: .put, body: body))
-        await Agent().upload(queue, untilEmpty: true)
-        for await outcome in outcomes {
-            guard case .answered(_, let response) = outcome else {
-                Issue.record("the upload ended with \(outcome)")
-                break
-            }
-            #expect(Array(response.bytes) == pattern(60, from: 40))
-            break
-        }
-    }
-
     @Test func curlCommandOfASuffixReadsTheFileFromThere() throws {
         let body = try Body.file("/data/a b").suffix(from: 40)
         let request = Request<Bytes>("http://a.example/", method: .put, body: body)

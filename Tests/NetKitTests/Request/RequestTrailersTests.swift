@@ -189,13 +189,4 @@ struct RequestTrailersTests {
             other.forgetRequests()
         }
     }
-
-    @Test func queueRefusesARequestWithTrailers() async throws {
-        let folder = try TemporaryFolder()
-        let queue = try UploadQueue(folder: folder.path)
-        let request = Self.request("http://127.0.0.1:1/", .text("hello"), ["X-Sum": "1"])
-        let error = await #expect(throws: NetError.self) { try await queue.add(request) }
-        #expect(error?.code == .usage)
-        #expect(error?.message.contains("trailers") == true)
-    }
 }

@@ -1,0 +1,1 @@
+../../NetKitTests/Fixtures/EventFeed.swift

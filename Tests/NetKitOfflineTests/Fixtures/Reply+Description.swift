@@ -1,0 +1,1 @@
+../../NetKitTests/Fixtures/Reply+Description.swift
