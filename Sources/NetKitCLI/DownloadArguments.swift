@@ -5,8 +5,8 @@ struct DownloadArguments: Sendable {
     /// Whether an earlier download is resumed (-C - or --resume).
     var resumes = false
     var segments: Int?
-    var sha256: [UInt8]?
-    var md5: [UInt8]?
+    var sha256: Checksum?
+    var md5: Checksum?
     /// Whether the name of the file comes from the response head (-J).
     var takesNameFromHead = false
     /// Whether an existing file is replaced: true for --clobber, false for --no-clobber, `nil` if neither is given.
@@ -36,13 +36,12 @@ struct DownloadArguments: Sendable {
         return count
     }
 
-    /// Parses a digest in hex digits of either case.
-    static func digest(_ text: String, bytes: Int, of option: String) throws(UsageError) -> [UInt8] {
-        let digits = text.compactMap(\.hexDigitValue)
-        guard text.utf8.count == 2 * bytes, digits.count == 2 * bytes else {
+    /// Checks that a digest has this number of bytes, in hex digits of either case.
+    static func digest(_ text: String, bytes: Int, of option: String) throws(UsageError) -> String {
+        guard text.utf8.count == 2 * bytes, text.count == 2 * bytes, text.allSatisfy(\.isHexDigit) else {
             throw UsageError("\(option) '\(text)' is not \(2 * bytes) hex digits")
         }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+        return text
     }
 }
 
@@ -57,10 +56,10 @@ extension Option {
             arguments.downloads.segments = try DownloadArguments.count(text)
         },
         value(nil, "sha256") { (arguments, text) throws(UsageError) in
-            arguments.downloads.sha256 = try DownloadArguments.digest(text, bytes: 32, of: "--sha256")
+            arguments.downloads.sha256 = .sha256(try DownloadArguments.digest(text, bytes: 32, of: "--sha256"))
         },
         value(nil, "md5") { (arguments, text) throws(UsageError) in
-            arguments.downloads.md5 = try DownloadArguments.digest(text, bytes: 16, of: "--md5")
+            arguments.downloads.md5 = .md5(try DownloadArguments.digest(text, bytes: 16, of: "--md5"))
         },
         toggle("J", "remote-header-name") { $0.downloads.takesNameFromHead = $1 },
         flag(nil, "clobber") { $0.downloads.replaces = true },
@@ -81,10 +80,9 @@ struct DownloadJob: Sendable {
     init?(_ job: Job, of arguments: Arguments) throws(Failure) {
         let downloads = arguments.downloads
         var options = DownloadOptions()
-        options.resumes = downloads.resumes
+        options.resume = downloads.resumes
         options.segments = downloads.segments ?? 1
-        options.sha256 = downloads.sha256
-        options.md5 = downloads.md5
+        options.checksums = [downloads.sha256, downloads.md5].compactMap { $0 }
         options.partialFolder = downloads.partialFolder
         options.trustsServer = downloads.trustsServer
         switch job.output {
@@ -98,7 +96,7 @@ struct DownloadJob: Sendable {
                 return nil
             }
             self.path = path
-            options.existing = downloads.replaces.map { $0 ? .replaced : .kept } ?? .automatic
+            options.overwrite = downloads.replaces
         case .remoteName(let folder):
             if !downloads.isRequested {
                 return nil
@@ -107,7 +105,7 @@ struct DownloadJob: Sendable {
             path =
                 downloads.takesNameFromHead
                 ? (folder.isEmpty ? "./" : folder) : folder + (try Output.remoteName(of: job.url))
-            options.existing = downloads.replaces.map { $0 ? .replaced : .kept } ?? .automatic
+            options.overwrite = downloads.replaces
         }
         self.options = options
         isInCurrentFolder = path == "./"

@@ -159,7 +159,7 @@ struct TransferRunner {
             do throws(Failure) {
                 let transferRequest = try TransferRequest(
                     Job(index, of: argumentsWithoutForm), of: argumentsWithoutForm)
-                let line = transferRequest.request.curlLine(hiding: nil) + end + "\n"
+                let line = transferRequest.request.curl(hiding: nil) + end + "\n"
                 do throws(SystemError) {
                     try Terminal.write(line, to: Terminal.standardOutput)
                 } catch {

@@ -216,3 +216,70 @@ func timings() async throws {
     let m = try await agent.get("x").metrics;
     print(m.dns as Any, m.connect as Any, m.tls as Any, m.firstByte as Any, m.total as Any, m.last?.isReused as Any)
 }
+struct Search: Endpoint {
+    typealias Value = [City]
+    let q: String, page: Int
+    var path: String { "cities/search" }
+    var query: Parameters { ["q": q, "page": page] }
+    var timeout: Duration? { .seconds(5) }
+    var credentials: Credentials? { .bearer("token") }
+}
+func endpointWithQuery() async throws { print(try await agent.send(Search(q: text, page: number)).value) }
+func requestWithQuery() async throws {
+    let r = Request<[City]>("cities", query: ["per_page": 50]);
+    for try await page in agent.pages(of: r, by: .number()) { print(page.value) }
+}
+func requestWithMethodQueryAndHeaders() async throws {
+    let r = Request<City>("cities", method: .post, query: ["q": text, "n": number], headers: ["A": "b"]); print(r.url)
+}
+func changedQuery() async throws {
+    var r = Request<String>("cities"); r.query["dryRun"] = "true"; r.query["n"] = number; print(r.query);
+    r.query = ["q": text]; r.query = ["q": "os"]
+}
+func streamedPost() async throws {
+    let stream = try await agent.stream("chat", method: .post, json: ["prompt": "hi"]);
+    for try await city in stream.lines(as: City.self) { print(city.name) }
+}
+func streamedConversation() async throws {
+    let stream = try await agent.stream(
+        "chat", method: .post, json: ["stream": true, "messages": [["role": "user", "content": "hi"]]],
+        headers: ["A": "b"], credentials: .bearer("t"), timeout: .seconds(60));
+    for try await event in stream.events where event.name == "delta" { print(try event.decode(City.self).name) }
+}
+func streamedChunks() async throws {
+    let stream = try await agent.stream("large.bin"); print(stream.status, stream.headers["Content-Type"] ?? "");
+    for try await chunk in stream { print(chunk.count) }
+}
+func serverSentEvents() async throws {
+    for try await event in agent.serverSentEvents("news", lastEventID: "41") {
+        print(event.name, event.id, event.data);
+        if event.name == "end" { break }
+    }
+}
+func returnedRedirect() async throws {
+    let r = try await agent.get("old", redirects: .return); print(r.status, r.headers["Location"] ?? "")
+}
+func options() async throws { print(try await agent.options("cities").headers["Allow"] ?? "") }
+func uploadData() async throws {
+    let r = try await agent.upload(Data([1, 2]), to: "photos/1", method: .put) { print($0.sent, $0.total ?? 0) };
+    print(r.isSuccess)
+}
+func typedDataUpload() async throws {
+    print(try await agent.upload(Data([1, 2]), to: "photos", as: City.self) { print($0.total ?? 0) }.value)
+}
+func uploadFileByPut() async throws {
+    let r = try await agent.upload(
+        file: "/tmp/a.jpg", to: "photos/1", method: .put, headers: ["Content-Type": "image/jpeg"]
+    ) { print($0.sent, $0.total ?? 0) }; print(r.status)
+}
+func downloadFromTheStart() async throws {
+    let r = try await agent.download(
+        "large.iso", to: "/tmp/large.iso", resume: false, overwrite: true, maxBytes: 1_000_000_000); print(r.status)
+}
+func checkedDownload() async throws {
+    let r = try await agent.download("large.iso", to: "/tmp/large.iso", checksum: .sha256("ab12")) {
+        print(($0.fractionCompleted ?? 0) * 100, $0.bytesPerSecond)
+    }; print(r.value.path, r.status)
+}
+func curl() { print(Request<String>("cities").curl) }
+func gzip() async throws { try await agent.post("logs", body: .json(["line": "hello"]).gzipped()) }

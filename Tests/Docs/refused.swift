@@ -10,12 +10,17 @@ struct Base: Endpoint { typealias Value = Int; let path = ""; let baseURL = 5 } 
 struct CDN: Endpoint { typealias Value = Int; let path = ""; let cdnURL = 5 }  // refused
 struct UsesCDN: Endpoint { typealias Value = Int; let path = ""; let usesCDN = 1 }  // refused
 struct Query: Endpoint { typealias Value = Int; let path = ""; let parameters = 5 }  // refused
+struct URLQuery: Endpoint { typealias Value = Int; let path = ""; let query = 5 }  // refused
 struct Decoded: Endpoint { typealias Value = Int; let path = ""; let decoding = Decoding<String>.automatic }  // refused
 struct Undecoded: Endpoint { typealias Value = Int; let path = ""; let decoding = 5 }  // refused
 struct Place: Endpoint { typealias Value = Int; let path = 5 }  // refused
 struct Placement: Endpoint { typealias Value = Int; let path = ""; let parameterPlacement = "query" }  // refused
 struct Login: Endpoint { typealias Value = Int; let path = ""; let credentials = "token" }  // refused
 struct Times: Endpoint { typealias Value = Int; let path = ""; let limits = 5 }  // refused
+struct Timeout: Endpoint { typealias Value = Int; let path = ""; let timeout = 5.0 }  // refused
+struct Store: Endpoint { typealias Value = Int; let path = ""; let caching = true }  // refused
+struct Redirects: Endpoint { typealias Value = Int; let path = ""; let redirects = false }  // refused
+struct Again: Endpoint { typealias Value = Int; let path = ""; let retries = 3 }  // refused
 struct Urgency: Endpoint { typealias Value = Int; let path = ""; let priority = 5 }  // refused
 struct Statuses: Endpoint { typealias Value = Int; let path = ""; let acceptedStatuses = "200" }  // refused
 struct Types: Endpoint { typealias Value = Int; let path = ""; let acceptedTypes = "text/plain" }  // refused
@@ -31,4 +36,6 @@ struct Owner: Endpoint { typealias Value = Int; let path = ""; let service = "ap
 
 struct Accepted: Endpoint { typealias Value = Int; let path = ""; let method = "POST"; let headers = ["a": "b"] }
 struct Decodes: Endpoint { typealias Value = Int; let path = ""; let decoding = Decoding<Int> { $0.status } }
+struct Timed: Endpoint { typealias Value = Int; let path = ""; let timeout: Duration = .seconds(5) }
+struct Asks: Endpoint { typealias Value = Int; let path = ""; let q: String; var query: Parameters { ["q": q] } }
 struct Lists: Endpoint { typealias Value = Int; let path = ""; let q: String; var parameters: Parameters? { ["q": q] } }

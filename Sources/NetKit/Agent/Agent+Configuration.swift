@@ -157,13 +157,7 @@ extension Agent {
     }
 }
 
-extension Agent.Configuration: ParametersHolder {
-    /// The parameters.
-    public var _parameters: Parameters? {
-        get { parameters }
-        set { parameters = newValue }
-    }
-}
+extension Agent.Configuration: ParametersHolder {}
 
 extension Agent.Configuration {
     /// Returns the URL of `path` for an agent with this configuration. If there is no base URL, returns `path`

@@ -45,6 +45,8 @@ extension Agent {
 
     /// Downloads a file with a GET request. Otherwise this function works like the one for a request.
     ///
+    ///     try await agent.download("large.iso", to: "/tmp/large.iso", checksum: .sha256("9f86d081…"))
+    ///
     /// - Parameters:
     ///   - source: a path relative to ``Configuration/baseURL``, or a URL.
     ///   - path: the path of the file, or of a directory for it: a `String` or a `URL`.
@@ -52,16 +54,30 @@ extension Agent {
     ///   - headers: the header fields.
     ///   - credentials: the credentials.
     ///   - timeout: the total time; `nil` for that of ``Configuration/streamLimits``.
-    ///   - options: how the file is fetched and checked.
+    ///   - redirects: what happens to redirects.
+    ///   - resume: whether an earlier, incomplete download is resumed.
+    ///   - overwrite: whether an existing file is replaced; see ``DownloadOptions/overwrite``.
+    ///   - checksum: the expected checksum of the file.
+    ///   - segments: the number of segments to download concurrently; see ``DownloadOptions/segments``.
+    ///   - maxBytes: the largest length of the file; `nil` for that of ``Configuration/streamLimits``.
     ///   - progress: receives the progress; see ``Request/progress``.
     @discardableResult
     public func download(
         _ source: some URLConvertible, to path: some URLConvertible, query: ParameterList? = nil,
         headers: Headers = [:], credentials: Credentials = .inherited, timeout: Duration? = nil,
-        options: DownloadOptions = DownloadOptions(), progress: ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, resume: Bool = true, overwrite: Bool? = nil, checksum: Checksum? = nil,
+        segments: Int = 1, maxBytes: Int? = nil, progress: ProgressHandler? = nil
     ) async throws(NetError) -> Response<DownloadedFile> {
-        var request = Request<Bytes>(source, parameters: query.map { Parameters($0) }, headers: headers)
-        CallOptions(headers, credentials, .inherited, timeout, progress).apply(to: &request)
+        var request = Request<Bytes>(source, query: query, headers: headers)
+        CallOptions(headers, credentials, .inherited, timeout, redirects, progress).apply(to: &request)
+        if let maxBytes {
+            request.limits.maxBodyBytes = maxBytes
+        }
+        var options = DownloadOptions()
+        options.resume = resume
+        options.overwrite = overwrite
+        options.checksums = checksum.map { [$0] } ?? []
+        options.segments = segments
         return try await download(request, to: path, options: options)
     }
 

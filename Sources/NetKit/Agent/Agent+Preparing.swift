@@ -38,6 +38,7 @@ extension Agent {
         if let own {
             call.request.parameters = own
         }
+        try call.request.mergeQuery()
         let destination = try destination(of: call.request)
         var computed = try await computedAdditions(to: call.request, at: destination, within: call.budget)
         computed.hasOwnParameters = own != nil
@@ -50,6 +51,7 @@ extension Agent {
         if let json = json(of: call.request) {
             call.request.content.optionalSettings.json = json
         }
+        try call.request.mergeQuery()
         let original = call.request.storage
         call.request = try completed(call.request, limits: limits)
         call.origin = CallOrigin(

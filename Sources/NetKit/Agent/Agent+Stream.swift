@@ -13,24 +13,52 @@ extension Agent {
         try await stream(try await call.callRequest { !self.isBare($0) }, isChecked: true)
     }
 
-    /// Sends a GET request and returns its response head with a stream of its body. A status outside 200 to 299 throws
-    /// an error.
+    /// Sends a request and returns its response head with a stream of its body. A status outside 200 to 299 throws an
+    /// error. The parameters are those of ``Verb``.
     ///
     ///     for try await line in try await agent.stream("log").lines { … }
+    ///     let stream = try await agent.stream("chat", method: .post, json: ["prompt": text])
+    ///     for try await token in stream.lines(as: Token.self) { … }
     ///
-    /// - Parameters:
-    ///   - path: a path relative to ``Configuration/baseURL``, or a URL.
-    ///   - query: the query, as for ``get``.
-    ///   - headers: the header fields.
-    ///   - credentials: the credentials.
-    ///   - timeout: the total time; `nil` for that of ``Configuration/streamLimits``.
+    /// The call gets the limits of ``Configuration/streamLimits``, except for `timeout`.
     public func stream(
-        _ path: some URLConvertible, query: ParameterList? = nil, headers: Headers = [:],
-        credentials: Credentials = .inherited, timeout: Duration? = nil
+        _ path: some URLConvertible, method: Method = .get, parameters: ParameterList? = nil,
+        query: ParameterList? = nil, json: ParameterList? = nil, form: ParameterList? = nil,
+        multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
+        credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
+        redirects: RedirectPolicy = .inherited, progress: ProgressHandler? = nil
     ) async throws(NetError) -> ResponseStream {
-        var request = Request<Void>(path, parameters: query.map { Parameters($0) }, headers: headers)
-        CallOptions(headers, credentials, .inherited, timeout).apply(to: &request)
-        return try await stream(request)
+        let content = try CallContent(parameters, query, json, form, multipart, body)
+        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        return try await stream(content.request(path, method, options, .nothing))
+    }
+
+    /// Streams the response to a request with trees of parameters, or literals with nested literals of several types.
+    @_disfavoredOverload
+    public func stream(
+        _ path: some URLConvertible, method: Method = .get, parameters: Parameters? = nil,
+        query: Parameters? = nil, json: Parameters? = nil, form: Parameters? = nil,
+        multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
+        credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
+        redirects: RedirectPolicy = .inherited, progress: ProgressHandler? = nil
+    ) async throws(NetError) -> ResponseStream {
+        let content = try CallContent(parameters, query, json, form, multipart, body)
+        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        return try await stream(content.request(path, method, options, .nothing))
+    }
+
+    /// Streams the response to a request with the fields of encodable values, such as structures or dictionaries.
+    @_disfavoredOverload
+    public func stream(
+        _ path: some URLConvertible, method: Method = .get, parameters: (any Encodable)? = nil,
+        query: (any Encodable)? = nil, json: (any Encodable)? = nil, form: (any Encodable)? = nil,
+        multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
+        credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
+        redirects: RedirectPolicy = .inherited, progress: ProgressHandler? = nil
+    ) async throws(NetError) -> ResponseStream {
+        let content = try CallContent(parameters, query, json, form, multipart, body)
+        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        return try await stream(content.request(path, method, options, .nothing))
     }
 
     /// Streams the response to a request.
@@ -43,7 +71,9 @@ extension Agent {
                 isBare(request)
                 ? try await bareStream(request, isChecked: isChecked)
                 : try await streamThroughChain(request, isChecked: isChecked)
-            return stream.replaced(by: CountedChunks(stream, in: inFlight.group))
+            var counted = stream.replaced(by: CountedChunks(stream, in: inFlight.group))
+            counted.json = json(of: request)
+            return counted
         } catch {
             inFlight.group.leave()
             throw error

@@ -1,16 +1,22 @@
 /// The parameters and the body of a one-line call.
 struct CallContent {
-    let parameters: Parameters?
-    let placement: ParameterPlacement
-    let body: Body?
+    private let parameters: Parameters?
+    private let query: Parameters?
+    private let isForm: Bool
+    private let body: Body?
+
+    init(body: Body) {
+        (parameters, query, isForm) = (nil, nil, false)
+        self.body = body
+    }
 
     /// - Throws: ``NetError/Code/usage`` if the arguments exclude each other.
     private init(
         _ parameters: Parameters?, _ query: Parameters?, _ json: Body?, _ form: Parameters?,
         _ multipart: MultipartBody?, _ body: Body?
     ) throws(NetError) {
-        if parameters != nil, query != nil || form != nil {
-            throw NetError(.usage, "parameters cannot be combined with a query or a form")
+        if parameters != nil, form != nil {
+            throw NetError(.usage, "parameters cannot be combined with a form")
         }
         var bodies = [json, body].compactMap { $0 }
         var form = form
@@ -18,17 +24,28 @@ struct CallContent {
             let prefixed = form.map { multipart.prepending($0, encoding: QueryEncoding()) }
             bodies.append(try .multipart(prefixed ?? multipart))
             form = nil
-        } else if let fields = form, query != nil {
-            // A request has only one set of parameters, which is the query here.
-            bodies.append(try .form(fields))
-            form = nil
         }
         if bodies.count + (form == nil ? 0 : 1) > 1 {
             throw NetError(.usage, "a call can have only one of json, form, multipart and body")
         }
         self.body = bodies.first
-        self.parameters = parameters ?? query ?? form
-        placement = query != nil ? .query : form != nil ? .form : .byMethod
+        self.parameters = parameters ?? form
+        self.query = query
+        isForm = form != nil
+    }
+
+    /// Creates the request of the call.
+    func request<Value>(
+        _ path: some URLConvertible, _ method: Method, _ options: CallOptions, _ decoding: Decoding<Value>
+    ) -> Request<Value> {
+        var request = Request<Value>(
+            path, method: method, parameters: parameters, query: query, headers: options.headers, body: body,
+            decoding: decoding)
+        if isForm {
+            request.parameterPlacement = .form
+        }
+        options.apply(to: &request)
+        return request
     }
 }
 
@@ -72,16 +89,18 @@ struct CallOptions {
     private let credentials: Credentials
     private let caching: CacheRules
     private let timeout: Duration?
+    private let redirects: RedirectPolicy
     private let progress: Agent.ProgressHandler?
 
     init(
         _ headers: Headers, _ credentials: Credentials, _ caching: CacheRules = .inherited, _ timeout: Duration? = nil,
-        _ progress: Agent.ProgressHandler? = nil
+        _ redirects: RedirectPolicy = .inherited, _ progress: Agent.ProgressHandler? = nil
     ) {
         self.headers = headers
         self.credentials = credentials
         self.caching = caching
         self.timeout = timeout
+        self.redirects = redirects
         self.progress = progress
     }
 
@@ -95,6 +114,12 @@ struct CallOptions {
         }
         if let timeout {
             request.timeout = timeout
+        }
+        if redirects != .inherited {
+            request.redirects = redirects
+            if redirects == .return {
+                request.acceptedStatuses = 200..<400
+            }
         }
         if let progress {
             request.progress = progress

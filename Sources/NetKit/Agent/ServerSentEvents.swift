@@ -89,6 +89,7 @@ struct ServerSentEvents: AsyncSequence, Sendable {
                     "expected text/event-stream, received \"\(type)\" from \(stream.headOnly.urlWithoutQuery)",
                     response: stream.headOnly)
             }
+            parser.json = stream.json
             chunks = stream.makeAsyncIterator()
         }
 
@@ -110,7 +111,7 @@ struct ServerSentEvents: AsyncSequence, Sendable {
         private func waitBeforeReconnecting(isolation actor: isolated (any Actor)?) async throws(NetError) {
             do {
                 let serverDelay = parser.retry.map { Swift.max($0, Self.minimumRetry) }
-                try await events.options.sleep(serverDelay ?? events.options.retry)
+                try await events.options.sleep(serverDelay ?? events.options.reconnectDelay)
             } catch {
                 throw error as? NetError
                     ?? NetError(.cancelled, "the task was cancelled between two connections", underlying: error)
@@ -121,31 +122,35 @@ struct ServerSentEvents: AsyncSequence, Sendable {
 
 extension ServerSentEvent {
     /// Options of an event stream.
-    public struct Options: Sendable {
-        /// The delay before reconnecting (3 s). A delay that the server sends replaces it; it is at least 500 ms.
-        public var retry: Duration = .seconds(3)
-        /// The largest size in bytes of one event's data, and of one line including its field name (1 MiB). Above it,
-        /// the sequence throws ``NetError/Code/tooLarge``.
-        public var maxEventBytes = 1 << 20
+    package struct Options: Sendable {
+        /// The delay before reconnecting. A delay that the server sends replaces it; it is at least 500 ms.
+        package var reconnectDelay: Duration
+        /// The largest size in bytes of one event's data, and of one line including its field name.
+        package var maxEventBytes: Int
         /// The identifier of the last event that the app has received. If empty, the first connection sends no
         /// `Last-Event-ID`.
-        public var lastEventID = ""
+        package var lastEventID: String
         /// Sleeps before reconnecting. Tests can replace it.
         package var sleep: @Sendable (Duration) async throws -> Void = TimeSource.system.sleep
 
-        /// Creates the default options.
-        public init() {}
+        /// Creates options.
+        package init(
+            reconnectDelay: Duration = .seconds(3), maxEventBytes: Int = 1 << 20, lastEventID: String = ""
+        ) {
+            self.reconnectDelay = reconnectDelay
+            self.maxEventBytes = maxEventBytes
+            self.lastEventID = lastEventID
+        }
     }
 }
 
 extension Agent {
     /// Returns the events of a server (WHATWG HTML, 9.2).
     ///
-    ///     for try await event in agent.serverSentEvents(Request<Bytes>("news")) { … }
+    ///     for try await event in agent.serverSentEvents("news") { print(event.name, event.data) }
     ///
-    /// When a connection ends, is lost, or is prevented by a ``CircuitBreaker``, the next one is opened after the
-    /// retry time, with `Last-Event-ID`. The sequence ends if the task is cancelled, or if the status of a response is
-    /// 204.
+    /// When a connection ends, is lost, or is prevented by a ``CircuitBreaker``, the next one is opened after a delay,
+    /// with `Last-Event-ID`. The sequence ends if the task is cancelled, or if the status of a response is 204.
     ///
     /// The sequence throws:
     /// - ``NetError/Code/status``, with response and body, if the status is neither 200 nor 204
@@ -156,9 +161,45 @@ extension Agent {
     /// unless the request sets cache rules. ``Request/progress`` reports each connection separately, with its end.
     /// - Parameters:
     ///   - call: the request, or a value that creates one for each connection.
-    ///   - options: the options of the event stream.
+    ///   - lastEventID: the identifier of the last event that the app has received. If empty, the first connection
+    ///     sends no `Last-Event-ID`.
+    ///   - reconnectDelay: the delay before reconnecting. A delay that the server sends replaces it; it is at least
+    ///     500 ms.
+    ///   - maxEventBytes: the largest size of one event's data, and of one line including its field name. Above it, the
+    ///     sequence throws ``NetError/Code/tooLarge``.
     public func serverSentEvents(
-        _ call: some RequestConvertible, options: ServerSentEvent.Options = .init()
+        _ call: some RequestConvertible, lastEventID: String = "", reconnectDelay: Duration = .seconds(3),
+        maxEventBytes: Int = 1 << 20
+    ) -> some AsyncSequence<ServerSentEvent, NetError> & Sendable {
+        serverSentEvents(
+            call,
+            options: ServerSentEvent.Options(
+                reconnectDelay: reconnectDelay, maxEventBytes: maxEventBytes, lastEventID: lastEventID))
+    }
+
+    /// Returns the events of a server, from a GET request.
+    ///
+    /// - Parameters:
+    ///   - path: a path relative to ``Configuration/baseURL``, or a URL.
+    ///   - lastEventID: the identifier of the last event that the app has received.
+    ///   - query: the query, as for ``get``.
+    ///   - headers: the header fields.
+    ///   - credentials: the credentials.
+    ///   - reconnectDelay: the delay before reconnecting, unless the server sends one.
+    ///   - maxEventBytes: the largest size of one event's data.
+    public func serverSentEvents(
+        _ path: some URLConvertible, lastEventID: String = "", query: ParameterList? = nil, headers: Headers = [:],
+        credentials: Credentials = .inherited, reconnectDelay: Duration = .seconds(3), maxEventBytes: Int = 1 << 20
+    ) -> some AsyncSequence<ServerSentEvent, NetError> & Sendable {
+        var request = Request<Void>(path, query: query, headers: headers)
+        request.credentials = credentials
+        return serverSentEvents(
+            request, lastEventID: lastEventID, reconnectDelay: reconnectDelay, maxEventBytes: maxEventBytes)
+    }
+
+    /// Returns the events of a server, with options that tests can replace.
+    package func serverSentEvents(
+        _ call: some RequestConvertible, options: ServerSentEvent.Options
     ) -> some AsyncSequence<ServerSentEvent, NetError> & Sendable {
         let connect = { @Sendable (lastEventID: String) async throws(NetError) in
             var request = try await call.callRequest { !self.isBare($0) }
@@ -177,23 +218,6 @@ extension Agent {
             return try await self.stream(request, isChecked: true)
         }
         return ServerSentEvents(agent: self, connect: connect, options: options)
-    }
-
-    /// Returns the events of a server, from a GET request.
-    ///
-    /// - Parameters:
-    ///   - path: a path relative to ``Configuration/baseURL``, or a URL.
-    ///   - query: the query, as for ``get``.
-    ///   - headers: the header fields.
-    ///   - credentials: the credentials.
-    ///   - options: the options of the event stream.
-    public func serverSentEvents(
-        _ path: some URLConvertible, query: ParameterList? = nil, headers: Headers = [:],
-        credentials: Credentials = .inherited, options: ServerSentEvent.Options = .init()
-    ) -> some AsyncSequence<ServerSentEvent, NetError> & Sendable {
-        var request = Request<Void>(path, parameters: query.map { Parameters($0) }, headers: headers)
-        CallOptions(headers, credentials).apply(to: &request)
-        return serverSentEvents(request, options: options)
     }
 }
 

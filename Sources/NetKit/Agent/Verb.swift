@@ -5,10 +5,12 @@
 ///
 /// - The path is relative to ``Agent/Configuration/baseURL``, or a URL.
 /// - `query`, `json` and `form` accept a dictionary literal, which may contain variables, and any `Encodable` value.
+/// - `query` goes into the URL, whatever the method is.
 /// - `parameters` become the query for GET, HEAD and DELETE, and a form for the other methods.
 /// - `json`, `form`, `multipart` and `body` are the body; only one of them can be set. A `form` beside a `multipart`
 ///   body becomes its first parts.
 /// - `timeout` is ``Request/timeout``, and `progress` reports sent and received bytes.
+/// - With `redirects: .return`, a redirect is the response: the statuses from 300 to 399 are accepted too.
 /// - A call without a type returns a JSON tree. It is `nil` if the body is empty, or if its Content-Type is not JSON.
 ///   ``Response/text`` and ``Response/bytes`` have the body.
 /// - If the type is an Optional, the value of an empty body (such as that of a 204) is `nil`.
@@ -22,10 +24,10 @@ public struct Verb: Sendable {
         query: ParameterList? = nil, json: ParameterList? = nil, form: ParameterList? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
         return try await send(path, content, options, .automatic)
     }
 
@@ -36,10 +38,10 @@ public struct Verb: Sendable {
         query: ParameterList? = nil, json: ParameterList? = nil, form: ParameterList? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<JSONValue?> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
         return try await send(path, content, options, .treeIfJSON)
     }
 
@@ -50,10 +52,10 @@ public struct Verb: Sendable {
         query: Parameters? = nil, json: Parameters? = nil, form: Parameters? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
         return try await send(path, content, options, .automatic)
     }
 
@@ -65,10 +67,10 @@ public struct Verb: Sendable {
         query: Parameters? = nil, json: Parameters? = nil, form: Parameters? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<JSONValue?> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
         return try await send(path, content, options, .treeIfJSON)
     }
 
@@ -79,10 +81,10 @@ public struct Verb: Sendable {
         query: (any Encodable)? = nil, json: (any Encodable)? = nil, form: (any Encodable)? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
         return try await send(path, content, options, .automatic)
     }
 
@@ -94,23 +96,17 @@ public struct Verb: Sendable {
         query: (any Encodable)? = nil, json: (any Encodable)? = nil, form: (any Encodable)? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<JSONValue?> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, progress)
+        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
         return try await send(path, content, options, .treeIfJSON)
     }
 
     private func send<Value>(
         _ path: some URLConvertible, _ content: CallContent, _ options: CallOptions, _ decoding: Decoding<Value>
     ) async throws(NetError) -> Response<Value> {
-        var request = Request<Value>(
-            path, method: method, parameters: content.parameters, headers: options.headers, body: content.body,
-            decoding: decoding)
-        options.apply(to: &request)
-        if content.placement != .byMethod {
-            request.parameterPlacement = content.placement
-        }
+        var request = content.request(path, method, options, decoding)
         if decoding.types == nil, Value.self == JSONValue?.self {
             request.content.wantsJSON = true
         }
@@ -143,31 +139,6 @@ extension Agent {
     /// Sends a DELETE request.
     public var delete: Verb { Verb(agent: self, method: .delete) }
 
-    /// Uploads a file, which is read while it is sent. If the length of the file changes meanwhile, the call fails with
-    /// ``NetError/Code/bodyLength``.
-    ///
-    ///     try await agent.upload(file: "/tmp/a.jpg", to: "photos") { print($0.fractionCompleted ?? 0) }
-    ///
-    /// - Parameters:
-    ///   - file: the path of the file: a `String` or a `URL`.
-    ///   - path: a path relative to ``Configuration/baseURL``, or a URL.
-    ///   - type: the type of the value; a JSON tree by default, as for ``get``.
-    ///   - method: the method.
-    ///   - contentType: the media type of the file.
-    ///   - headers: the header fields.
-    ///   - credentials: the credentials.
-    ///   - timeout: the total time; see ``Request/timeout``.
-    ///   - progress: receives the progress; see ``Request/progress``.
-    @discardableResult
-    public func upload<Value: Decodable & Sendable>(
-        file: some URLConvertible, to path: some URLConvertible, as type: Value.Type = JSONValue?.self,
-        method: Method = .post, contentType: String? = nil, headers: Headers = [:], credentials: Credentials = .inherited,
-        timeout: Duration? = nil, progress: ProgressHandler? = nil
-    ) async throws(NetError) -> Response<Value> {
-        let decoding = Decoding.treeIfJSON as? Decoding<Value> ?? .automatic
-        var request = Request<Value>(
-            path, method: method, headers: headers, body: .file(file, contentType: contentType), decoding: decoding)
-        CallOptions(headers, credentials, .inherited, timeout, progress).apply(to: &request)
-        return try await send(request)
-    }
+    /// Sends an OPTIONS request.
+    public var options: Verb { Verb(agent: self, method: .options) }
 }

@@ -182,15 +182,15 @@ final class DownloadRecord: Sendable {
             throw NetError(.usage, "'\(destinationPath)' is a folder: this transport requires the path of a file")
         }
         try WholeFile.checkDestination(destinationPath)
-        if plan.options.existing == .kept, unsafe access(destinationPath, F_OK) == 0 {
+        if plan.options.overwrite == false, unsafe access(destinationPath, F_OK) == 0 {
             throw NetError(system: EEXIST, "'\(destinationPath)' exists already")
         }
     }
 
     private func check(
-        _ expected: [UInt8]?, _ algorithm: Digest.Algorithm, _ name: String
+        _ expected: Bytes?, _ algorithm: Digest.Algorithm, _ name: String
     ) async throws(NetError) {
-        guard let expected = expected.map({ Bytes($0) }) else { return }
+        guard let expected else { return }
         var digest = try Digest(algorithm)
         try await Body.file(path).forEachPiece { digest.update($0) }
         let found = try digest.finish()

@@ -59,11 +59,18 @@ extension DownloadOptions {
     /// Throws ``NetError/Code/usage`` for values that the core cannot check: it would read beyond their end or treat
     /// them as missing.
     func check() throws(NetError) {
-        if let sha256, sha256.count != Int(NC_SHA256_BYTES) {
-            throw NetError(.usage, "the expected SHA-256 must have 32 bytes, not \(sha256.count)")
+        for checksum in checksums {
+            let (name, digits, length) =
+                switch checksum {
+                case .sha256(let digits): ("SHA-256", digits, Int(NC_SHA256_BYTES))
+                case .md5(let digits): ("MD5", digits, Int(NC_MD5_BYTES))
+                }
+            if Self.bytes(digits)?.count != length {
+                throw NetError(.usage, "the expected \(name) must be \(2 * length) hexadecimal digits, not '\(digits)'")
+            }
         }
-        if let md5, md5.count != Int(NC_MD5_BYTES) {
-            throw NetError(.usage, "the expected MD5 must have 16 bytes, not \(md5.count)")
+        if checksums.compactMap(sha256).count > 1 || checksums.compactMap(md5).count > 1 {
+            throw NetError(.usage, "a download can have only one expected checksum of each kind")
         }
         if segments < 1 || segments > Int(NC_DOWNLOAD_MAX_SEGMENTS) {
             throw NetError(.usage, "a download must have 1 to 16 segments, not \(segments)")
@@ -73,11 +80,26 @@ extension DownloadOptions {
         }
     }
 
+    /// The expected SHA-256; `nil` if there is none.
+    var sha256: Bytes? { checksums.lazy.compactMap(sha256).first }
+    /// The expected MD5; `nil` if there is none.
+    var md5: Bytes? { checksums.lazy.compactMap(md5).first }
+
+    private func sha256(_ checksum: Checksum) -> Bytes? {
+        if case .sha256(let digits) = checksum { Self.bytes(digits) } else { nil }
+    }
+
+    private func md5(_ checksum: Checksum) -> Bytes? {
+        if case .md5(let digits) = checksum { Self.bytes(digits) } else { nil }
+    }
+
+    private static func bytes(_ digits: String) -> Bytes? { try? Bytes(hexText: digits) }
+
     fileprivate var cExisting: nc_existing {
-        switch existing {
-        case .automatic: .NC_EXISTING_DEFAULT
-        case .replaced: .NC_EXISTING_REPLACE
-        case .kept: .NC_EXISTING_REFUSE
+        switch overwrite {
+        case nil: .NC_EXISTING_DEFAULT
+        case true?: .NC_EXISTING_REPLACE
+        case false?: .NC_EXISTING_REFUSE
         }
     }
 
@@ -98,16 +120,16 @@ extension DownloadPlan {
             unsafe description.partial_folder = text.put(options.partialFolder)
             unsafe description.ignores_disposition = !options.takesNameFromDisposition
             unsafe description.existing = options.cExisting
-            unsafe description.restarts = !options.resumes
+            unsafe description.restarts = !options.resume
             unsafe description.trusts_server = options.trustsServer
             unsafe description.requests_destination = needsDecision
             unsafe description.skips_sync = !options.isDurable
             unsafe description.segments = UInt32(options.segments)
             unsafe description.checkpoint_interval_ms = options.checkpointMilliseconds
-            return unsafe (options.sha256 ?? []).withUnsafeBufferPointer { sha256 in
-                unsafe (options.md5 ?? []).withUnsafeBufferPointer { md5 in
-                    unsafe description.sha256 = options.sha256 == nil ? nil : sha256.baseAddress
-                    unsafe description.md5 = options.md5 == nil ? nil : md5.baseAddress
+            return unsafe Array(options.sha256 ?? []).withUnsafeBufferPointer { sha256 in
+                unsafe Array(options.md5 ?? []).withUnsafeBufferPointer { md5 in
+                    unsafe description.sha256 = sha256.isEmpty ? nil : sha256.baseAddress
+                    unsafe description.md5 = md5.isEmpty ? nil : md5.baseAddress
                     return unsafe start(&description)
                 }
             }

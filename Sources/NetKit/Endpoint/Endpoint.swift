@@ -7,7 +7,7 @@
 ///     extension HotCities: Endpoint {
 ///         typealias Value = [City]
 ///         var path: String { "cities/hot" }
-///         var parameters: Parameters? { ["count": count] }
+///         var query: Parameters? { ["count": count] }
 ///     }
 ///     let cities = try await agent.send(HotCities(count: 10)).value
 ///
@@ -27,11 +27,16 @@ where
     CDNChoice: OptionalConvertible<Bool>,
     MethodValue: MethodConvertible,
     ParametersValue: ParametersConvertible,
+    QueryValue: ParametersConvertible,
     PlacementValue: OptionalConvertible<ParameterPlacement>,
     BodyValue: BodyConvertible,
     HeadersValue: HeadersConvertible,
     CredentialsValue: OptionalConvertible<Credentials>,
     LimitsValue: OptionalConvertible<Limits>,
+    TimeoutValue: OptionalConvertible<Duration>,
+    CachingValue: OptionalConvertible<CacheRules>,
+    RedirectsValue: OptionalConvertible<RedirectPolicy>,
+    RetriesValue: OptionalConvertible<RetryPolicy>,
     PriorityValue: OptionalConvertible<Priority>,
     DecodingValue == Decoding<Value>,
     StatusesValue: StatusesConvertible,
@@ -90,10 +95,12 @@ extension Endpoint {
 
     private func describedRequest() async throws(NetError) -> Request<Value> {
         let parameters = try await value(of: "parameters", .badParameter) { try await self.parameters._parameters }
+        let query = try await value(of: "query", .badParameter) { try await self.query._parameters }
         let headers = try await value(of: "header fields", .badHeader) { try await self.headers._headers }
         let body = try await value(of: "body", .usage) { try await self.body._body }
         var request = Request<Value>(
-            path, method: method._method, parameters: parameters, headers: headers, body: body, decoding: decoding)
+            path, method: method._method, parameters: parameters, query: query, headers: headers, body: body,
+            decoding: decoding)
         if let placement = parameterPlacement._optional, placement != .byMethod {
             request.parameterPlacement = placement
         }
@@ -108,11 +115,27 @@ extension Endpoint {
         if let credentials = credentials._optional {
             request.credentials = credentials
         }
-        request.limits = limits._optional ?? Limits()
+        setPolicies(of: &request)
         if let select = cacheKeyParameters._optional {
             request.cacheKeyParameters = select
         }
         return request
+    }
+
+    private func setPolicies(of request: inout Request<Value>) {
+        request.limits = limits._optional ?? Limits()
+        if let timeout = timeout._optional {
+            request.timeout = timeout
+        }
+        if let redirects = redirects._optional {
+            request.redirects = redirects
+        }
+        if let caching = caching._optional {
+            request.caching = caching
+        }
+        if let retries = retries._optional {
+            request.retries = retries
+        }
     }
 
     private func value<Member>(

@@ -103,13 +103,17 @@ extension Dictionary: OptionalConvertible {}
 extension ParameterPlacement: OptionalConvertible {}
 extension Credentials: OptionalConvertible {}
 extension Limits: OptionalConvertible {}
+extension Duration: OptionalConvertible {}
+extension CacheRules: OptionalConvertible {}
+extension RedirectPolicy: OptionalConvertible {}
+extension RetryPolicy: OptionalConvertible {}
 extension Priority: OptionalConvertible {}
 extension JSONShape: OptionalConvertible {}
 extension Service: OptionalConvertible {}
 extension Request: OptionalConvertible {}
 
-/// A type that an ``Endpoint`` may give its ``EndpointMembers/parameters``: ``Parameters``, ``ParameterList``, a
-/// dictionary with encodable values, or an optional of them.
+/// A type that an ``Endpoint`` may give its ``EndpointMembers/parameters`` and ``EndpointMembers/query``:
+/// ``Parameters``, ``ParameterList``, a dictionary with encodable values, or an optional of them.
 public protocol ParametersConvertible {
     /// The parameters; `nil` if there are none.
     var _parameters: Parameters? { get }

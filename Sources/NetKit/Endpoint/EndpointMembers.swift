@@ -17,6 +17,8 @@ public protocol EndpointMembers: Startable {
     associatedtype MethodValue = Method
     /// The type of ``parameters``.
     associatedtype ParametersValue = Parameters?
+    /// The type of ``query``.
+    associatedtype QueryValue = Parameters?
     /// The type of ``parameterPlacement``.
     associatedtype PlacementValue = ParameterPlacement
     /// The type of ``body``.
@@ -27,6 +29,14 @@ public protocol EndpointMembers: Startable {
     associatedtype CredentialsValue = Credentials?
     /// The type of ``limits``.
     associatedtype LimitsValue = Limits?
+    /// The type of ``timeout``.
+    associatedtype TimeoutValue = Duration?
+    /// The type of ``caching``.
+    associatedtype CachingValue = CacheRules?
+    /// The type of ``redirects``.
+    associatedtype RedirectsValue = RedirectPolicy?
+    /// The type of ``retries``.
+    associatedtype RetriesValue = RetryPolicy?
     /// The type of ``priority``.
     associatedtype PriorityValue = Priority
     /// The type of ``decoding``.
@@ -73,6 +83,9 @@ public protocol EndpointMembers: Startable {
     /// If the property throws, the call ends with that error. An error that is not a ``NetError`` becomes
     /// ``NetError/Code/badParameter``.
     @ParametersBuilder var parameters: ParametersValue { get async throws }
+    /// The parameters of the URL's query, whatever the method is; none by default. Otherwise the property works like
+    /// ``parameters``.
+    @ParametersBuilder var query: QueryValue { get async throws }
     /// The part of the request that contains the parameters. By default the method determines it.
     var parameterPlacement: PlacementValue { get }
     /// The body: a ``Body``, bytes or `Data`; none by default.
@@ -86,6 +99,14 @@ public protocol EndpointMembers: Startable {
     var credentials: CredentialsValue { get }
     /// The limits. Those that are not set are the limits of the service or the agent.
     var limits: LimitsValue { get }
+    /// The total time of a call. If `nil` (the default), that of ``limits`` applies.
+    var timeout: TimeoutValue { get }
+    /// The cache rules. If `nil` (the default), those of the service or the agent apply.
+    var caching: CachingValue { get }
+    /// The redirect policy. If `nil` (the default), that of the service or the agent applies.
+    var redirects: RedirectsValue { get }
+    /// The retry policy. If `nil` (the default), that of the service or the agent applies.
+    var retries: RetriesValue { get }
     /// The priority among waiting requests; normal by default.
     var priority: PriorityValue { get }
     /// The decoding of the response. By default a `Decodable` value is decoded by its type (``Decoding/automatic``).
@@ -147,6 +168,11 @@ extension EndpointMembers where ParametersValue == Parameters? {
     public var parameters: Parameters? { nil }
 }
 
+extension EndpointMembers where QueryValue == Parameters? {
+    /// Returns `nil`: the request has no query parameters.
+    public var query: Parameters? { nil }
+}
+
 extension EndpointMembers where PlacementValue == ParameterPlacement {
     /// Returns ``ParameterPlacement/byMethod``.
     public var parameterPlacement: ParameterPlacement { .byMethod }
@@ -170,6 +196,26 @@ extension EndpointMembers where CredentialsValue == Credentials? {
 extension EndpointMembers where LimitsValue == Limits? {
     /// Returns `nil`: the limits of the service or the agent apply.
     public var limits: Limits? { nil }
+}
+
+extension EndpointMembers where TimeoutValue == Duration? {
+    /// Returns `nil`: the limits apply.
+    public var timeout: Duration? { nil }
+}
+
+extension EndpointMembers where CachingValue == CacheRules? {
+    /// Returns `nil`: the cache rules of the service or the agent apply.
+    public var caching: CacheRules? { nil }
+}
+
+extension EndpointMembers where RedirectsValue == RedirectPolicy? {
+    /// Returns `nil`: the redirect policy of the service or the agent applies.
+    public var redirects: RedirectPolicy? { nil }
+}
+
+extension EndpointMembers where RetriesValue == RetryPolicy? {
+    /// Returns `nil`: the retry policy of the service or the agent applies.
+    public var retries: RetryPolicy? { nil }
 }
 
 extension EndpointMembers where PriorityValue == Priority {

@@ -150,6 +150,9 @@ extension ResponseStream {
         if cameByChallenge {
             response.cameByChallenge = true
         }
+        if let json {
+            response.jsonCoding = json
+        }
         return response
     }
 

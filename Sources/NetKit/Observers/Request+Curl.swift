@@ -1,4 +1,8 @@
 extension Request {
+    /// A shell command with which curl sends the same request. Secrets are hidden, so the command can be shown, but may
+    /// not work. See ``curl(hiding:)``.
+    public var curl: String { curl(hiding: Redaction()) }
+
     /// Returns a shell command with which curl sends the same request. The words are quoted for `sh`.
     ///
     /// A body that contains NUL, is not UTF-8, or exceeds 64 KiB cannot be an argument, so the command pipes it to
@@ -6,7 +10,7 @@ extension Request {
     /// additions of an agent.
     /// - Parameter redaction: hides secrets. The command can then be shown, but may not work. If `nil`, the command
     ///   contains the secrets.
-    public func curlLine(hiding redaction: Redaction? = Redaction()) -> String {
+    public func curl(hiding redaction: Redaction?) -> String {
         // If the parameters cannot be applied, they are omitted. The request could not be sent with them either.
         var content = content
         try? content.applyParameters()

@@ -70,7 +70,7 @@ public struct RequestLog: Observer {
             self.body(event, ">", body.wholeBytes, type)
         }
         if showsCurl {
-            line(event, request.curlLine(hiding: redaction))
+            line(event, request.curl(hiding: redaction))
         }
     }
 

@@ -98,8 +98,7 @@ extension PageStyle {
             prepare: { request, position in
                 request.set(size, position.size)
                 if let token = position.token {
-                    request.parameters = request.parameters ?? .object([])
-                    request.parameters?[name] = .string(token)
+                    request.set(name, .string(token))
                 }
             },
             next: { response, position in
@@ -120,6 +119,7 @@ extension PageStyle {
             prepare: { request, position in
                 guard let url = position.token else { return request.set(size, position.size) }
                 request.url = url
+                request.query = [:]
                 // Parameters in the body are kept, because the link replaces only those in the query.
                 if !request.content.makesBodyOfParameters {
                     request.parameters = nil
@@ -189,8 +189,16 @@ extension PageStyle.Position {
 extension Request {
     fileprivate mutating func set(_ name: String?, _ number: Int) {
         guard let name else { return }
+        set(name, .integer(Int64(number)))
+    }
+
+    fileprivate mutating func set(_ name: String, _ value: Parameters) {
+        if query[name] != nil {
+            query[name] = value
+            return
+        }
         parameters = parameters ?? .object([])
-        parameters?[name] = .integer(Int64(number))
+        parameters?[name] = value
     }
 }
 

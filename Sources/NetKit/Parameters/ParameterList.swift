@@ -12,7 +12,7 @@ import Foundation
 /// names are sorted. Beside variables, a nested literal of several types needs its type:
 /// `["q": text, "near": ["lat": 59.9, "name": "Oslo"] as Parameters]`.
 public struct ParameterList: Sendable, ExpressibleByDictionaryLiteral {
-    let fields: [Parameters.Field]
+    private(set) var fields: [Parameters.Field]
 
     init(fields: [Parameters.Field]) {
         self.fields = fields
@@ -21,6 +21,16 @@ public struct ParameterList: Sendable, ExpressibleByDictionaryLiteral {
     /// Creates the list. A repeated name gives several fields.
     public init(dictionaryLiteral elements: (String, (any Encodable)?)...) {
         fields = elements.map { Parameters.Field(name: $0.0, value: Parameters(any: $0.1)) }
+    }
+
+    /// The value with this name, for assigning a variable: `request.query["page"] = page`. Setting `nil` removes it.
+    public subscript(name: String) -> (any Encodable)? {
+        get { Parameters(self)[name] }
+        set {
+            var parameters = Parameters(self)
+            parameters[name] = newValue.map { Parameters(any: $0) }
+            fields = parameters.fields
+        }
     }
 }
 

@@ -1,77 +1,98 @@
 extension Request where Value: Decodable {
     /// Creates a request whose body is decoded by the type of its value (``Decoding/automatic``): JSON, except for text
     /// and bytes. A request for ``Bytes`` accepts any status (``acceptedStatuses``).
+    ///
+    /// - `query` goes into the URL, whatever the method is.
+    /// - `parameters` become the query for GET, HEAD and DELETE, and a form for the other methods.
+    /// - Both accept a dictionary literal, which may contain variables, and any `Encodable` value.
     public init(
-        _ url: some URLConvertible, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:],
-        body: Body? = nil
+        _ url: some URLConvertible, method: Method = .get, parameters: ParameterList? = nil,
+        query: ParameterList? = nil, headers: Headers = [:], body: Body? = nil
     ) {
         self.init(
-            url, method: method, parameters: parameters, headers: headers, body: body, decoding: .automatic,
-            acceptedStatuses: Value.self == Bytes.self ? .any : .automatic)
+            url, method: method, parameters: parameters.map { Parameters($0) }, query: query.map { Parameters($0) },
+            headers: headers, body: body, decoding: .automatic, acceptedStatuses: Self.automaticStatuses)
     }
 
-    /// Creates a request with a dictionary literal with variables as its parameters.
-    public init(
-        _ url: some URLConvertible, method: Method = .get, parameters: ParameterList, headers: Headers = [:],
-        body: Body? = nil
-    ) {
-        self.init(url, method: method, parameters: Parameters(parameters), headers: headers, body: body)
-    }
-
-    /// Creates a request with the fields of an encodable value, such as a structure or a dictionary, as its parameters.
+    /// Creates a request with trees of parameters, or literals with nested literals of several types.
     @_disfavoredOverload
     public init(
-        _ url: some URLConvertible, method: Method = .get, parameters: some Encodable, headers: Headers = [:],
-        body: Body? = nil
+        _ url: some URLConvertible, method: Method = .get, parameters: Parameters? = nil,
+        query: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {
-        self.init(url, method: method, parameters: Parameters(parameters), headers: headers, body: body)
+        self.init(
+            url, method: method, parameters: parameters, query: query,
+            headers: headers, body: body, decoding: .automatic, acceptedStatuses: Self.automaticStatuses)
     }
 
-    /// Creates a request with a dictionary of encodable values of several types as its parameters.
+    /// Creates a request with the fields of encodable values, such as structures or dictionaries.
     @_disfavoredOverload
     public init(
-        _ url: some URLConvertible, method: Method = .get, parameters: [String: any Encodable & Sendable],
-        headers: Headers = [:],
-        body: Body? = nil
+        _ url: some URLConvertible, method: Method = .get, parameters: (any Encodable)? = nil,
+        query: (any Encodable)? = nil, headers: Headers = [:], body: Body? = nil
     ) {
-        self.init(url, method: method, parameters: Parameters(parameters), headers: headers, body: body)
+        self.init(
+            url, method: method, parameters: parameters.map { Parameters(any: $0) },
+            query: query.map { Parameters(any: $0) }, headers: headers, body: body, decoding: .automatic,
+            acceptedStatuses: Self.automaticStatuses)
     }
+
+    /// Creates a request with dictionaries of encodable values of several types.
+    @_disfavoredOverload
+    public init(
+        _ url: some URLConvertible, method: Method = .get, parameters: [String: any Encodable & Sendable]? = nil,
+        query: [String: any Encodable & Sendable]? = nil, headers: Headers = [:], body: Body? = nil
+    ) {
+        self.init(
+            url, method: method, parameters: parameters.map { Parameters($0) }, query: query.map { Parameters($0) },
+            headers: headers, body: body, decoding: .automatic, acceptedStatuses: Self.automaticStatuses)
+    }
+
+    private static var automaticStatuses: StatusSet { Value.self == Bytes.self ? .any : .automatic }
 }
 
 extension Request where Value == Void {
     /// Creates a request that ignores the body. Accepts statuses from 200 to 299.
     public init(
-        _ url: some URLConvertible, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:],
-        body: Body? = nil
+        _ url: some URLConvertible, method: Method = .get, parameters: ParameterList? = nil,
+        query: ParameterList? = nil, headers: Headers = [:], body: Body? = nil
     ) {
-        self.init(url, method: method, parameters: parameters, headers: headers, body: body, decoding: .nothing)
+        self.init(
+            url, method: method, parameters: parameters.map { Parameters($0) }, query: query.map { Parameters($0) },
+            headers: headers, body: body, decoding: .nothing)
     }
 
-    /// Creates a request with a dictionary literal with variables as its parameters.
-    public init(
-        _ url: some URLConvertible, method: Method = .get, parameters: ParameterList, headers: Headers = [:],
-        body: Body? = nil
-    ) {
-        self.init(url, method: method, parameters: Parameters(parameters), headers: headers, body: body)
-    }
-
-    /// Creates a request with the fields of an encodable value, such as a structure or a dictionary, as its parameters.
+    /// Creates a request with trees of parameters, or literals with nested literals of several types.
     @_disfavoredOverload
     public init(
-        _ url: some URLConvertible, method: Method = .get, parameters: some Encodable, headers: Headers = [:],
-        body: Body? = nil
+        _ url: some URLConvertible, method: Method = .get, parameters: Parameters? = nil,
+        query: Parameters? = nil, headers: Headers = [:], body: Body? = nil
     ) {
-        self.init(url, method: method, parameters: Parameters(parameters), headers: headers, body: body)
+        self.init(
+            url, method: method, parameters: parameters, query: query,
+            headers: headers, body: body, decoding: .nothing)
     }
 
-    /// Creates a request with a dictionary of encodable values of several types as its parameters.
+    /// Creates a request with the fields of encodable values, such as structures or dictionaries.
     @_disfavoredOverload
     public init(
-        _ url: some URLConvertible, method: Method = .get, parameters: [String: any Encodable & Sendable],
-        headers: Headers = [:],
-        body: Body? = nil
+        _ url: some URLConvertible, method: Method = .get, parameters: (any Encodable)? = nil,
+        query: (any Encodable)? = nil, headers: Headers = [:], body: Body? = nil
     ) {
-        self.init(url, method: method, parameters: Parameters(parameters), headers: headers, body: body)
+        self.init(
+            url, method: method, parameters: parameters.map { Parameters(any: $0) },
+            query: query.map { Parameters(any: $0) }, headers: headers, body: body, decoding: .nothing)
+    }
+
+    /// Creates a request with dictionaries of encodable values of several types.
+    @_disfavoredOverload
+    public init(
+        _ url: some URLConvertible, method: Method = .get, parameters: [String: any Encodable & Sendable]? = nil,
+        query: [String: any Encodable & Sendable]? = nil, headers: Headers = [:], body: Body? = nil
+    ) {
+        self.init(
+            url, method: method, parameters: parameters.map { Parameters($0) }, query: query.map { Parameters($0) },
+            headers: headers, body: body, decoding: .nothing)
     }
 }
 
@@ -132,7 +153,7 @@ extension Request {
     /// Returns the same request. If the URL is the one that the bytes in `token` came from, it is marked as having all
     /// parameters.
     func resuming(_ token: ResumeToken) -> Request {
-        guard url.withoutUserinfo == token.url, parameters == nil else { return self }
+        guard url.withoutUserinfo == token.url, parameters == nil, query.isEmpty else { return self }
         var request = self
         request.markParametersApplied()
         return request

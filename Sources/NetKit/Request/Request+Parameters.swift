@@ -13,6 +13,15 @@ extension Request {
         set { content.optionalSettings.parameters = newValue }
     }
 
+    /// The parameters of the URL's query, whatever the method is. They are sent beside ``parameters``.
+    ///
+    ///     request.query = ["q": text, "page": page]
+    ///     request.query["dryRun"] = true
+    public var query: Parameters {
+        get { content.optionalStorage?.value.query ?? [:] }
+        set { content.optionalSettings.query = newValue.isEmpty ? nil : newValue }
+    }
+
     /// The encoding of the parameters.
     public var queryEncoding: QueryEncoding {
         get { content.optionalStorage?.value.queryEncoding ?? QueryEncoding() }
@@ -36,25 +45,46 @@ extension Request {
 /// A type to whose `parameters` a literal with variables can be assigned.
 public protocol ParametersHolder {
     /// The parameters.
-    var _parameters: Parameters? { get set }
+    var parameters: Parameters? { get set }
 }
 
 extension ParametersHolder {
     /// The parameters, for assigning a literal with variables: `request.parameters = ["q": text, "page": page]`.
     @_disfavoredOverload
     public var parameters: ParameterList {
-        get { ParameterList(fields: _parameters?.fields ?? []) }
-        set { _parameters = Parameters(newValue) }
+        get {
+            let parameters: Parameters? = parameters
+            return ParameterList(fields: parameters?.fields ?? [])
+        }
+        set {
+            let parameters: Parameters? = Parameters(newValue)
+            self.parameters = parameters
+        }
     }
 }
 
-extension Request: ParametersHolder {
-    /// The parameters.
-    public var _parameters: Parameters? {
-        get { parameters }
-        set { parameters = newValue }
+/// A type to whose `query` a literal with variables can be assigned.
+public protocol QueryHolder {
+    /// The parameters of the query.
+    var query: Parameters { get set }
+}
+
+extension QueryHolder {
+    /// The query, for assigning a literal with variables: `request.query = ["q": text, "page": page]`.
+    @_disfavoredOverload
+    public var query: ParameterList {
+        get {
+            let query: Parameters = query
+            return ParameterList(fields: query.fields)
+        }
+        set {
+            let query: Parameters = Parameters(newValue)
+            self.query = query
+        }
     }
 }
+
+extension Request: ParametersHolder, QueryHolder {}
 
 extension Method {
     /// The methods whose parameters go into the URL by default.
@@ -87,10 +117,29 @@ extension RequestContent {
 
     /// Moves the parameters into the URL or the body, and writes a JSON body with the settings of the request.
     mutating func applyParameters() throws(NetError) {
+        try mergeQuery()
         try placeParameters()
         if let json = optionalStorage?.value.json {
             try body?.apply(json.value)
         }
+    }
+
+    /// Makes the query part of the parameters. If those are sent as a body, the query is moved into the URL.
+    mutating func mergeQuery() throws(NetError) {
+        guard let query = optionalStorage?.value.query else { return }
+        var settings = optionalSettings
+        settings.query = nil
+        if let parameters = settings.parameters {
+            if target == .url, query.hasFields, parameters.hasFields {
+                settings.parameters = .object(query.fields + parameters.fields)
+            } else {
+                url = try settings.queryEncoding.url(url, with: query)
+            }
+        } else {
+            settings.parameters = query
+            settings.placement = .query
+        }
+        optionalSettings = settings
     }
 
     private mutating func placeParameters() throws(NetError) {
@@ -120,6 +169,7 @@ extension RequestContent {
         guard additional.hasFields else {
             throw NetError(.usage, "parameters that apply to every request must be an object with named values")
         }
+        try mergeQuery()
         let own = optionalStorage?.value.parameters
         if let own, own.hasFields {
             optionalSettings.parameters = own.filled(from: additional)
@@ -136,6 +186,12 @@ extension RequestContent {
 }
 
 extension Request {
+    /// Makes the query part of the parameters. Without a query, the content is not copied.
+    mutating func mergeQuery() throws(NetError) {
+        guard storage.value.optionalStorage?.value.query != nil else { return }
+        try content.mergeQuery()
+    }
+
     /// Moves the parameters into the URL or the body.
     package mutating func applyParameters() throws(NetError) {
         try content.applyParameters()
@@ -143,7 +199,8 @@ extension Request {
 
     /// Returns the content with the parameters moved into the URL or the body. Without parameters, it is not copied.
     func placed() throws(NetError) -> RequestStorage {
-        guard storage.value.optionalStorage?.value.parameters != nil else { return storage }
+        guard let settings = storage.value.optionalStorage?.value, settings.parameters != nil || settings.query != nil
+        else { return storage }
         var content = content
         try content.applyParameters()
         return RequestStorage(content)

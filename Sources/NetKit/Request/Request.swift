@@ -1,6 +1,6 @@
 /// An HTTP request: a value that an ``Agent`` can send any number of times.
 ///
-///     let cities = Request<[City]>("cities", parameters: ["count": 10])
+///     let cities = Request<[City]>("cities", query: ["count": 10])
 ///     let login = Request<Token>("login", method: .post, body: try .json(credentials))
 public struct Request<Value: Sendable>: Sendable {
     private(set) var storage: RequestStorage
@@ -17,11 +17,12 @@ public struct Request<Value: Sendable>: Sendable {
 
     /// Creates a request. `decoding` converts the body of the response to a value.
     public init(
-        _ url: some URLConvertible, method: Method = .get, parameters: Parameters? = nil, headers: Headers = [:],
-        body: Body? = nil, decoding: Decoding<Value>, acceptedStatuses: StatusSet = .automatic
+        _ url: some URLConvertible, method: Method = .get, parameters: Parameters? = nil, query: Parameters? = nil,
+        headers: Headers = [:], body: Body? = nil, decoding: Decoding<Value>, acceptedStatuses: StatusSet = .automatic
     ) {
         let content = RequestContent(
-            method: method, url: url._urlText, body: body, parameters: parameters, acceptedStatuses: acceptedStatuses)
+            method: method, url: url._urlText, body: body, parameters: parameters, query: query,
+            acceptedStatuses: acceptedStatuses)
         self.init(RequestStorage(content), headers: headers, decoding: decoding)
     }
 

@@ -25,13 +25,19 @@ struct RequestContent: Sendable {
     /// The rarely used options; `nil` if none is set.
     private(set) var optionalStorage: OptionalSettingsStorage?
 
-    init(method: Method, url: String, body: Body?, parameters: Parameters?, acceptedStatuses: StatusSet) {
+    init(
+        method: Method, url: String, body: Body?, parameters: Parameters?, query: Parameters?,
+        acceptedStatuses: StatusSet
+    ) {
         self.method = method
         self.url = url
         self.body = body
         self.acceptedStatuses = acceptedStatuses
         if let parameters {
             optionalSettings.parameters = parameters
+        }
+        if let query, !query.isEmpty {
+            optionalSettings.query = query
         }
     }
 
@@ -51,6 +57,8 @@ struct RequestContent: Sendable {
 /// Options that few requests set.
 struct OptionalSettings: Sendable {
     var parameters: Parameters?
+    /// The parameters that go into the URL.
+    var query: Parameters?
     var queryEncoding = QueryEncoding()
     var queryMethods = Method.withQueryByDefault
     var placement = ParameterPlacement.byMethod

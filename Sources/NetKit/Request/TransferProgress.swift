@@ -35,13 +35,19 @@ public struct TransferProgress: Sendable, Hashable {
     /// Creates the progress of a transfer before its first byte.
     public init() {}
 
-    /// The fraction of the bytes that were transferred, from 0 to 1; `nil` if unknown.
-    public var fractionCompleted: Double? {
+    /// The bytes to transfer in both directions, to which ``fractionCompleted`` refers: those of the request body, and
+    /// those of the response body as soon as its head has arrived. `nil` if unknown.
+    public var total: Int? {
         if (sendTotal == nil && sent > 0) || (receiveTotal == nil && received > 0) {
             return nil
         }
-        let total = Double(sendTotal ?? 0) + Double(receiveTotal ?? 0)
-        return total > 0 ? min(1, (Double(sent) + Double(received)) / total) : nil
+        let total = (sendTotal ?? 0).addingSaturated(receiveTotal ?? 0)
+        return total > 0 ? total : nil
+    }
+
+    /// The fraction of the bytes that were transferred, from 0 to 1; `nil` if unknown.
+    public var fractionCompleted: Double? {
+        total.map { min(1, (Double(sent) + Double(received)) / Double($0)) }
     }
 
     /// Returns a handler for ``Request/progress``, and a sequence of the values that the handler receives. The sequence

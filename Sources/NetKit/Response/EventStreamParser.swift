@@ -2,19 +2,48 @@
 public struct ServerSentEvent: Sendable, Hashable {
     /// The last identifier that the server sent, with this event or an earlier one. Empty if it sent none.
     public var id: String
-    /// The event type; "message" by default.
-    public var event: String
+    /// The name: the value of the `event` field, "message" by default.
+    public var name: String
     /// The data. If the event has several data lines, they are joined by LF.
     public var data: String
     /// The delay before reconnecting that this event sets; `nil` if it sets none.
     public var retry: Duration?
+    private var coding = Coding()
 
     /// Creates an event.
-    package init(id: String = "", event: String = "message", data: String, retry: Duration? = nil) {
+    package init(id: String = "", name: String = "message", data: String, retry: Duration? = nil) {
         self.id = id
-        self.event = event
+        self.name = name
         self.data = data
         self.retry = retry
+    }
+
+    init(id: String, name: String, data: String, retry: Duration?, json: JSONCodingStorage?) {
+        self.init(id: id, name: name, data: data, retry: retry)
+        coding.storage = json
+    }
+
+    /// Decodes the data as JSON, with the ``JSONCoding`` of the request or the agent.
+    ///
+    /// - Throws: ``NetError/Code/decoding`` if the data cannot be decoded.
+    public func decode<Value: Decodable & Sendable>(_ type: Value.Type = Value.self) throws(NetError) -> Value {
+        var response = Response(status: 200, bytes: Bytes(Array(data.utf8)))
+        if let json = coding.storage {
+            response.jsonCoding = json
+        }
+        do throws(NetError) {
+            return try response.decode(by: .json)
+        } catch {
+            throw error.prefixed(by: "the event '\(name)'")
+        }
+    }
+
+    /// The settings for decoding the data. They have no influence on equality.
+    private struct Coding: Sendable, Hashable {
+        var storage: JSONCodingStorage?
+
+        static func == (left: Self, right: Self) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
     }
 }
 
@@ -32,10 +61,13 @@ struct EventStreamParser: Sendable {
     private(set) var lastEventID: String
     /// The delay before reconnecting, if the stream has set one.
     private(set) var retry: Duration?
+    /// The settings for decoding the data of events; `nil` for the defaults.
+    var json: JSONCodingStorage?
 
     /// - Parameter maxBytes: the largest length of one line, and of the data of one event.
-    init(maxBytes: Int, lastEventID: String = "") {
+    init(maxBytes: Int, lastEventID: String = "", json: JSONCodingStorage? = nil) {
         self.maxBytes = maxBytes
+        self.json = json
         self.lastEventID = lastEventID
         idBuffer = lastEventID
         lines = LineSplitter(maxBytes: maxBytes)
@@ -122,8 +154,8 @@ struct EventStreamParser: Sendable {
         defer { clearEvent() }
         guard hasData else { return nil }
         return ServerSentEvent(
-            id: lastEventID, event: kind.isEmpty ? "message" : kind, data: String(replacingInvalid: data.span),
-            retry: eventRetry)
+            id: lastEventID, name: kind.isEmpty ? "message" : kind, data: String(replacingInvalid: data.span),
+            retry: eventRetry, json: json)
     }
 
     private mutating func clearEvent() {

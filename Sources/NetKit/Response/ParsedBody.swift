@@ -7,7 +7,7 @@ protocol ChunkParser: Sendable {
     mutating func next(in chunk: Span<UInt8>, from offset: inout Int) throws(NetError) -> Element?
 
     /// Returns the last element if it needs no end of its own.
-    mutating func takeLast() -> Element?
+    mutating func takeLast() throws(NetError) -> Element?
 }
 
 extension LineSplitter: ChunkParser {
@@ -26,6 +26,58 @@ extension EventStreamParser: ChunkParser {
     }
 
     func takeLast() -> ServerSentEvent? { nil }
+}
+
+/// Decodes newline-delimited JSON. Empty lines are skipped.
+struct JSONLineParser<Value: Decodable & Sendable>: ChunkParser {
+    private let head: Response<Bytes>
+    private var lines: LineSplitter
+    private var number = 0
+
+    init(head: Response<Bytes>, maxBytes: Int) {
+        self.head = head
+        lines = LineSplitter(maxBytes: maxBytes)
+    }
+
+    mutating func next(in chunk: Span<UInt8>, from offset: inout Int) throws(NetError) -> Value? {
+        while offset < chunk.count {
+            let line: [UInt8]?
+            do throws(NetError) {
+                line = try lines.nextLine(in: chunk, from: &offset) { line in line.indices.map { line[$0] } }
+            } catch {
+                throw error.prefixed(by: "line \(number + 1)")
+            }
+            if let line, let value = try value(of: line) {
+                return value
+            }
+        }
+        return nil
+    }
+
+    mutating func takeLast() throws(NetError) -> Value? {
+        try lines.takePending().flatMap { line throws(NetError) in try value(of: line) }
+    }
+
+    private mutating func value(of line: [UInt8]) throws(NetError) -> Value? {
+        number += 1
+        guard !Bytes(line).isBlank else { return nil }
+        var response = head
+        response.bytes = Bytes(line)
+        do throws(NetError) {
+            return try response.decode(by: .json)
+        } catch {
+            throw error.prefixed(by: "line \(number)")
+        }
+    }
+}
+
+extension NetError {
+    /// Returns the same error with the name of the part of the body that caused it.
+    func prefixed(by part: String) -> NetError {
+        NetError(
+            code, "\(part): \(message)", nativeCode: nativeCode, offset: offset, response: response, metrics: metrics,
+            jsonFaults: jsonFaults, underlying: underlying, trust: trust, resumeToken: resumeToken)
+    }
 }
 
 /// The elements of a streamed body; see ``ResponseStream/lines`` and ``ResponseStream/events``.
@@ -60,7 +112,7 @@ struct ParsedBody<Parser: ChunkParser>: AsyncSequence, Sendable {
                     }
                     guard let more = try await chunks?.next(isolation: actor) else {
                         chunks = nil
-                        return parser.takeLast()
+                        return try parser.takeLast()
                     }
                     chunk = more
                     offset = 0

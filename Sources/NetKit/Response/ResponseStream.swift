@@ -1,8 +1,9 @@
 /// A response whose body is read while it arrives, in bounded memory. The head has arrived; one `for` loop can read the
 /// body.
 ///
-///     let stream = try await agent.stream(Request<Bytes>("large"))
-///     for try await chunk in stream { … }
+///     let stream = try await agent.stream("large")
+///     for try await chunk in stream { … }             // chunk: Bytes
+///     for try await line in stream.lines { … }        // or: lines(as: City.self), events
 ///
 /// If too many bytes are unread (``Request/streamBufferBytes``), the transfer pauses. The transfer is cancelled if the
 /// stream or its iterator is released, or if the reading task is cancelled.
@@ -22,6 +23,8 @@ public struct ResponseStream: AsyncSequence, Sendable {
     public var cache: CacheReport? { cacheAnnotation?.report }
 
     var cacheAnnotation: CacheAnnotation?
+    /// The settings for decoding JSON; `nil` for the defaults.
+    var json: JSONCodingStorage?
     /// Whether credentials were sent in response to a challenge; see ``Response/cameByChallenge``.
     var cameByChallenge = false
     private let hops: [HopMetrics]
@@ -52,11 +55,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
     /// Returns the same head with another body.
     func replaced(by source: any ChunkSource) -> ResponseStream {
-        let head = ResponseHead(status: status, headers: headers, httpVersion: httpVersion, url: url)
-        var stream = ResponseStream(head, after: earlierHeads, hops: hops, source: source)
-        stream.cacheAnnotation = cacheAnnotation
-        stream.cameByChallenge = cameByChallenge
-        return stream
+        replaced(by: source, after: [], hops: hops)
     }
 
     /// Returns the same head with another body, additional earlier redirects, and these metrics.
@@ -66,6 +65,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
         let head = ResponseHead(status: status, headers: headers, httpVersion: httpVersion, url: url)
         var stream = ResponseStream(head, after: heads + earlierHeads, hops: hops, source: source)
         stream.cacheAnnotation = cacheAnnotation
+        stream.json = json
         stream.cameByChallenge = cameByChallenge
         return stream
     }
@@ -105,11 +105,6 @@ public struct ResponseStream: AsyncSequence, Sendable {
                 throw error
             }
         }
-
-        /// Returns all bytes that have arrived since the last call, or `nil` at the end. Waits if there are none.
-        public mutating func next() async throws(NetError) -> Bytes? {
-            try await next(isolation: nil)
-        }
     }
 }
 
@@ -139,11 +134,27 @@ extension ResponseStream {
         ParsedBody(stream: self, parser: LineSplitter(maxBytes: maxBytes))
     }
 
+    /// Returns the values of newline-delimited JSON, decoded with the ``JSONCoding`` of the request or the agent. Empty
+    /// lines are skipped.
+    ///
+    ///     for try await token in stream.lines(as: Token.self) { … }
+    ///
+    /// A line that cannot be decoded ends the sequence with ``NetError/Code/decoding``. The message has the number
+    /// of the line, and ``NetError/response`` its bytes.
+    /// - Parameters:
+    ///   - type: the type of each value.
+    ///   - maxBytes: the largest length of a line. A longer line throws ``NetError/Code/tooLarge``.
+    public func lines<Value: Decodable & Sendable>(
+        as type: Value.Type, upTo maxBytes: Int = 1 << 20
+    ) -> some AsyncSequence<Value, NetError> & Sendable {
+        ParsedBody(stream: self, parser: JSONLineParser<Value>(head: headOnly, maxBytes: maxBytes))
+    }
+
     /// The body's server-sent events (WHATWG HTML, 9.2) until it ends. A line or an event that is larger than 1 MiB
     /// throws ``NetError/Code/tooLarge``. To connect again when the connection is lost, use
-    /// ``Agent/serverSentEvents(_:options:)``.
+    /// ``Agent/serverSentEvents(_:lastEventID:reconnectDelay:maxEventBytes:)``.
     public var events: some AsyncSequence<ServerSentEvent, NetError> & Sendable {
-        ParsedBody(stream: self, parser: EventStreamParser(maxBytes: 1 << 20))
+        ParsedBody(stream: self, parser: EventStreamParser(maxBytes: 1 << 20, json: json))
     }
 }
 

@@ -105,13 +105,7 @@ extension Service {
     }
 }
 
-extension Service.Configuration: ParametersHolder {
-    /// The parameters.
-    public var _parameters: Parameters? {
-        get { parameters }
-        set { parameters = newValue }
-    }
-}
+extension Service.Configuration: ParametersHolder {}
 
 /// The name of an environment that a service runs in, such as production or a test system.
 ///

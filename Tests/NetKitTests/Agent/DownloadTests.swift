@@ -242,7 +242,7 @@ struct DownloadTests {
         let again = await #expect(throws: NetError.self) { _ = try await Agent().download(request, to: folder.path) }
         #expect(again?.code == .file && again?.message.contains("a_b.txt") == true)
         var options = DownloadOptions()
-        options.existing = .replaced
+        options.overwrite = true
         options.takesNameFromDisposition = false
         #expect(
             try await Agent().download(request, to: folder.path, options: options).value.path == folder.file("file"))
@@ -287,13 +287,13 @@ struct DownloadTests {
     @Test func digestMismatchLeavesNoFile() async throws {
         server.script("/file", Reply(body: Array("abd".utf8)))
         var options = DownloadOptions()
-        options.md5 = [0x90, 0x01, 0x50, 0x98, 0x3c, 0xd2, 0x4f, 0xb0, 0xd6, 0x96, 0x3f, 0x7d, 0x28, 0xe1, 0x7f, 0x72]
+        options.checksums = [.md5("900150983CD24FB0D6963f7d28e17f72")]
         let error = await #expect(throws: NetError.self) {
             _ = try await Agent().download(request, to: folder.file("file"), options: options)
         }
         #expect(error?.code == .digestMismatch)
         #expect(folder.names == [])
-        options.sha256 = [1, 2]
+        options.checksums = [.sha256("0102")]
         let usage = await #expect(throws: NetError.self) {
             _ = try await Agent().download(request, to: folder.file("file"), options: options)
         }

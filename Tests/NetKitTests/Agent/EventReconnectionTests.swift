@@ -22,7 +22,7 @@ struct EventReconnectionTests {
         let pauses = Collected<Duration>()
         var options = ServerSentEvent.Options()
         options.lastEventID = lastEventID
-        options.retry = .milliseconds(7)
+        options.reconnectDelay = .milliseconds(7)
         options.sleep = { pauses.append($0) }
         var course = Course()
         for try await event in Agent().serverSentEvents(Request<Bytes>(server.url("/")), options: options) {
@@ -104,7 +104,7 @@ struct EventReconnectionTests {
         var configuration = Agent.Configuration(baseURL: "http://stub")
         configuration.interceptors = [CircuitBreaker(failures: 2, resetAfter: .seconds(30), time: time.source)]
         var options = ServerSentEvent.Options()
-        options.retry = .seconds(10)
+        options.reconnectDelay = .seconds(10)
         options.sleep = time.source.sleep
         var data: [String] = []
         for try await event in Agent(configuration, transport: stub).serverSentEvents(

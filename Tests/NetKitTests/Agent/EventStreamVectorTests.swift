@@ -51,12 +51,12 @@ struct EventStreamVectorTests {
         server.script("/", replies + [Reply(status: 204)])
         let pauses = Collected<Duration>()
         var options = ServerSentEvent.Options()
-        options.retry = .milliseconds(7000)
+        options.reconnectDelay = .milliseconds(7000)
         options.sleep = { pauses.append($0) }
         var course = Course()
         do throws(NetError) {
             for try await event in Agent().serverSentEvents(Request<Bytes>(server.url("/")), options: options) {
-                course.events.append(.init(id: event.id, event: event.event, data: event.data))
+                course.events.append(.init(id: event.id, event: event.name, data: event.data))
             }
         } catch {
             course.failure = "\(error.code)"

@@ -58,6 +58,28 @@ struct OneLineCallTests {
         add("POST /c", "name=Oslo&people=7") { try await $0.post("c", form: oslo) }
         add("POST /c?n=3", "a=b") { try await $0.post("c", query: ["n": n], form: ["a": "b"]) }
         add("POST /c", "n=3") { try await $0.post("c", parameters: ["n": n]) }
+        add("POST /c?q=x", "n=3") { try await $0.post("c", parameters: ["n": n], query: ["q": q]) }
+        add("GET /c?n=3&q=x") { try await $0.get("c", parameters: ["n": n], query: ["q": q]) }
+        add("OPTIONS /c") { try await $0.options("c") }
+        add("GET /c?n=3") { _ = try await $0.stream("c", query: ["n": n]).collect(upTo: 100) }
+        add("POST /c?n=3", #"{"name":"x","near":null}"#) {
+            let json: Parameters = ["name": "x", "near": nil]
+            _ = try await $0.stream("c", method: .post, query: ["n": 3], json: json).collect(upTo: 100)
+        }
+        add("POST /c", #"{"name":"x","near":null}"#) {
+            _ = try await $0.stream("c", method: .post, json: ["name": q, "near": near]).collect(upTo: 100)
+        }
+        add("PUT /c", city) { _ = try await $0.stream("c", method: .put, json: oslo).collect(upTo: 100) }
+        add("POST /c", #"{"on":true,"messages":[{"role":"x"}]}"#) {
+            let json: Parameters = ["on": true, "messages": [["role": "x"]]]
+            _ = try await $0.stream("c", method: .post, json: json).collect(upTo: 100)
+        }
+        add("POST /c?n=3", "a=b") {
+            _ = try await $0.stream("c", method: .post, query: ["n": n], form: ["a": "b"]).collect(upTo: 100)
+        }
+        add("POST /c", "hello") {
+            _ = try await $0.stream("c", method: .post, body: .text("hello")).collect(upTo: 100)
+        }
         add("POST /c", "hello") { try await $0.post("c", body: .text("hello")) }
         return all
     }
@@ -102,7 +124,6 @@ struct OneLineCallTests {
             { try await agent.post("c", form: ["a": 1], body: .text("x")) },
             { try await agent.post("c", query: ["b": 1], form: ["a": 1], body: .text("x")) },
             { try await agent.post("c", json: City(), multipart: MultipartBody()) },
-            { try await agent.post("c", parameters: ["a": 1], query: ["a": 1]) },
             { try await agent.post("c", parameters: ["a": 1], form: ["a": 1]) },
         ]
         for call in calls {
@@ -171,6 +192,59 @@ struct OneLineCallTests {
         await agent.shutdown()
     }
 
+    @Test func bytesInMemoryAreUploaded() async throws {
+        let (server, agent) = (try LoopbackServer(), Agent())
+        server.script("/a", .json(#"{"name":"Oslo","people":7}"#))
+        let (url, bytes) = (server.url("/a"), [UInt8](repeating: 7, count: 100_000))
+        let updates = Collected<TransferProgress>()
+        try await agent.upload(Data(bytes), to: url, method: .put, headers: ["X-A": "b"]) { updates.append($0) }
+        let typed = try await agent.upload(bytes, to: url, as: City.self, contentType: "image/png")
+        #expect(typed.value == City())
+        #expect(try await agent.upload(Bytes(bytes), to: url).value?["people"] == 7)
+        #expect((0..<3).allSatisfy { server.received($0).body == bytes })
+        #expect(server.received(0).requestLine == "PUT /a HTTP/1.1")
+        #expect(server.received(0).values(named: "X-A") == ["b"])
+        #expect(server.received(1).values(named: "Content-Type") == ["image/png"])
+        #expect(updates.values.last.map { $0.sent == 100_000 && ($0.total ?? 0) >= 100_000 } == true)
+        await agent.shutdown()
+    }
+
+    @Test func redirectIsTheResponseIfItIsNotFollowed() async throws {
+        let (server, agent) = (try LoopbackServer(), Agent())
+        server.script("/old", .redirect(to: server.url("/new")))
+        server.script("/new", .text("new"))
+        let response = try await agent.get(server.url("/old"), redirects: .return)
+        #expect(response.status == 302 && response.headers["Location"] == server.url("/new"))
+        #expect(try await agent.get(server.url("/old"), as: String.self, redirects: .follow).value == "new")
+        let stream = try await agent.stream(server.url("/old"), redirects: .return)
+        #expect(stream.status == 302)
+        let folder = try TemporaryFolder()
+        let error = await #expect(throws: NetError.self) {
+            try await agent.download(server.url("/old"), to: folder.file("f"), redirects: .return)
+        }
+        #expect(error?.status == 302 && folder.contents(of: "f") == nil)
+        await agent.shutdown()
+    }
+
+    @Test func downloadAcceptsItsCommonOptions() async throws {
+        let (server, folder, agent) = (try LoopbackServer(), try TemporaryFolder(), Agent())
+        server.script("/f", .text("abc"))
+        let (url, file) = (server.url("/f"), folder.file("f"))
+        let md5 = Checksum.md5("900150983cd24fb0d6963f7d28e17f72")
+        let saved = try await agent.download(
+            url, to: file, resume: false, overwrite: false, checksum: md5, segments: 2, maxBytes: 3)
+        #expect(saved.status == 200 && saved.value.path == file && saved.value.resumedBytes == 0)
+        func code(_ download: () async throws -> Void) async -> NetError.Code? {
+            await #expect(throws: NetError.self) { try await download() }?.code
+        }
+        #expect(await code { try await agent.download(url, to: file, overwrite: false) } == .file)
+        #expect(await code { try await agent.download(url, to: folder.file("g"), maxBytes: 2) } == .bodyTooLarge)
+        let wrong = Checksum.sha256(String(repeating: "0", count: 64))
+        #expect(await code { try await agent.download(url, to: file, checksum: wrong) } == .digestMismatch)
+        #expect(folder.contents(of: "f") == Array("abc".utf8))
+        await agent.shutdown()
+    }
+
     @Test func eventsOfAStreamAreRead() async throws {
         let text = "data: one\n\nevent: x\ndata: two\n\n: comment\ndata: incomplete"
         let feed = StubTransport { _ in .text(text) }
@@ -180,7 +254,7 @@ struct OneLineCallTests {
         for try await event in stream.events {
             events.append(event)
         }
-        #expect(events.map(\.data) == ["one", "two"] && events.map(\.event) == ["message", "x"])
+        #expect(events.map(\.data) == ["one", "two"] && events.map(\.name) == ["message", "x"])
         #expect(feed.requests.first?.url == "http://h/c?n=1" && feed.requests.first?.headers["X-A"] == "b")
     }
 

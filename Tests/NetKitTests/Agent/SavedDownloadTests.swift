@@ -34,17 +34,20 @@ struct SavedDownloadTests {
     }
 
     @Test func fileWithTheWrongDigestIsNotSaved() async {
-        let sha256 = await failure(to: "film.mkv") { $0.sha256 = [UInt8](repeating: 1, count: 32) }
+        let sha256 = await failure(to: "film.mkv") { $0.checksums = [.sha256(String(repeating: "01", count: 32))] }
         #expect(sha256?.code == .digestMismatch)
-        #expect(await failure(to: "film.mkv") { $0.md5 = [UInt8](repeating: 1, count: 16) }?.code == .digestMismatch)
-        #expect(await failure(to: "film.mkv") { $0.md5 = [1] }?.code == .usage)
+        let md5 = Checksum.md5(String(repeating: "01", count: 16))
+        #expect(await failure(to: "film.mkv") { $0.checksums = [md5] }?.code == .digestMismatch)
+        for wrong in [[.md5("01")], [md5, md5], [.md5(String(repeating: "g", count: 32))]] as [[Checksum]] {
+            #expect(await failure(to: "film.mkv") { $0.checksums = wrong }?.code == .usage)
+        }
         #expect(folder.names == [])
     }
 
     @Test func fileWithTheRightDigestReplacesTheOldOne() async throws {
         try folder.write([1], to: "film.mkv")
         var options = DownloadOptions()
-        options.sha256 = Array(try Digest.of(Bytes(Array("content".utf8)), .sha256))
+        options.checksums = [.sha256(try Digest.of(Bytes(Array("content".utf8)), .sha256).hexText)]
         let saved = try await Agent(transport: stub).download(request, to: folder.file("film.mkv"), options: options)
         #expect(saved.value.path == folder.file("film.mkv") && saved.value.byteCount == 7)
         #expect(folder.contents(of: "film.mkv") == Array("content".utf8))
@@ -63,7 +66,7 @@ struct SavedDownloadTests {
 
     @Test func existingFileIsNotReplacedWhenItMustBeKept() async throws {
         try folder.write([1], to: "film.mkv")
-        #expect(await failure(to: "film.mkv") { $0.existing = .kept }?.code == .file)
+        #expect(await failure(to: "film.mkv") { $0.overwrite = false }?.code == .file)
         #expect(folder.contents(of: "film.mkv") == [1])
         #expect(stub.requests.isEmpty)
     }

@@ -123,7 +123,7 @@ struct SendingTests {
             request.expectsContinue = true
             _ = try await agent.send(request)
             #expect(server.received(index).values(named: "Expect") == (index == 2 ? ["100-continue"] : []))
-            #expect(request.curlLine().contains("Expect: 100-continue") == (index == 2))
+            #expect(request.curl.contains("Expect: 100-continue") == (index == 2))
         }
     }
 

@@ -54,7 +54,7 @@ struct ServerSentEventsTests {
             ("data\n\ndata\ndata\n\ndata:", [.init(data: ""), .init(data: "\n")]),
             (": nothing\n\n:\n\n", []),
             ("event: x\n\n", []),
-            ("event: x\ndata: 1\n\ndata: 2\n\n", [.init(event: "x", data: "1"), .init(data: "2")]),
+            ("event: x\ndata: 1\n\ndata: 2\n\n", [.init(name: "x", data: "1"), .init(data: "2")]),
             (
                 "id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n",
                 [
@@ -79,7 +79,7 @@ struct ServerSentEventsTests {
             ("\u{FEFF}\u{FEFF}data: a\n\ndata: b\n\n", [.init(data: "b")]),
             ("data: a\n\ndata: lost\n", [.init(data: "a")]),
             ("data: a", []),
-            ("data: é日\nevent: ü\n\n", [.init(event: "ü", data: "é日")]),
+            ("data: é日\nevent: ü\n\n", [.init(name: "ü", data: "é日")]),
         ] as [(String, [ServerSentEvent])])
     func eventsDoNotDependOnChunkBoundaries(text: String, expected: [ServerSentEvent]) async throws {
         let bytes = Array(text.utf8)
@@ -140,7 +140,7 @@ struct ServerSentEventsTests {
         let port = try ReservedPort(acceptsConnections: false)
         let pauses = Collected<Duration>()
         var options = ServerSentEvent.Options()
-        options.retry = .seconds(5)
+        options.reconnectDelay = .seconds(5)
         options.sleep = { pause in
             pauses.append(pause)
             if pauses.values.count == 3 {

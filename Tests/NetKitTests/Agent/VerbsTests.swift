@@ -44,13 +44,12 @@ struct VerbsTests {
     @Test func eventsOfAPathAreReceived() async throws {
         let events = StubReply(headers: ["Content-Type": "text/event-stream"], body: [.text("data: a\n\n")])
         stub.register("/v1/news", with: events, .status(204))
-        var options = ServerSentEvent.Options()
-        options.sleep = { _ in }
         var received: [String] = []
-        for try await event in agent.serverSentEvents("news", options: options) {
+        for try await event in agent.serverSentEvents("news", lastEventID: "41", reconnectDelay: .zero) {
             received.append(event.data)
         }
         #expect(received == ["a"])
+        #expect(stub.requests.map { $0.headers["Last-Event-ID"] } == ["41", "41"])
     }
 
     @Test func pathIsDownloadedWithProgress() async throws {

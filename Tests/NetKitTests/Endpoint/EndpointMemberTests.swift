@@ -41,6 +41,57 @@ struct EndpointMemberTests {
         #expect(received.request.acceptedTypes == ["application/json"])
     }
 
+    @Test func queryAndPoliciesAreThoseOfTheRequest() async throws {
+        struct Search: Endpoint {
+            typealias Value = Int
+            var q: String
+            var page: Int?
+            let path = "things"
+            let method = "POST"
+            var query: Parameters {
+                if let page {
+                    ["q": q, "page": page]
+                } else {
+                    ["q": q]
+                }
+            }
+            var parameters: Parameters? { ["a": 1] }
+            let timeout: Duration = .seconds(5)
+            let redirects: RedirectPolicy = .return
+            var caching: CacheRules? { .off }
+            var retries: RetryPolicy { .never }
+        }
+        let received = try await sent(Search(q: "x y", page: 2))
+        #expect(received.url == "http://agent/v1/things?page=2&q=x%20y" && received.body.text == "a=1")
+        #expect(received.request.timeout == .seconds(5) && received.request.redirects == .return)
+        if case .off? = received.request.caching {} else { Issue.record("the request has no cache rules") }
+        if case .never? = received.request.retries {} else { Issue.record("the request has no retry policy") }
+        #expect(try await sent(Search(q: "z")).url == "http://agent/v1/things?q=z")
+        struct Named: Endpoint {
+            typealias Value = Int
+            let path = "things"
+            let query = ["q": "x"]
+            var limits: Limits? {
+                var limits = Limits()
+                limits.total = .seconds(9)
+                return limits
+            }
+        }
+        let named = try await sent(Named())
+        #expect(named.url == "http://agent/v1/things?q=x" && named.request.timeout == .seconds(9))
+    }
+
+    @Test func errorOfAQueryEndsTheCall() async throws {
+        struct Locked: Error {}
+        struct LockedQuery: Endpoint {
+            typealias Value = Int
+            let path = "p"
+            var query: Parameters? { get throws { throw Locked() } }
+        }
+        let error = await #expect(throws: NetError.self) { [agent] in try await agent.send(LockedQuery()) }
+        #expect(error?.code == .badParameter && error?.underlying is Locked)
+    }
+
     @Test(arguments: 0..<5) func membersMayThrowAnyErrorAndBeAsynchronous(kind: Int) async throws {
         struct Plain: Endpoint {
             typealias Value = Int

@@ -23,7 +23,7 @@ enum Way: String, CaseIterable, Sendable {
             ["Download.init(_:to:options:destination:)", "Download.init(_:resuming:options:destination:)"]
         case .open: ["Agent.open(_:)"]
         case .parts: ["Agent.parts(_:limits:deciding:)"]
-        case .events: ["Agent.serverSentEvents(_:options:)"]
+        case .events: ["Agent.serverSentEvents(_:lastEventID:reconnectDelay:maxEventBytes:)"]
         case .withResponse: ["RequestConvertible.withResponse"]
         case .batch: ["Batch.init(_:)"]
         case .collectingAll: ["Batch.collectingAll"]

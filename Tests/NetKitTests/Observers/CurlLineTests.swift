@@ -50,7 +50,7 @@ struct CurlLineTests {
         for (index, value) in nasty.enumerated() {
             request.headers.append(name: "X-\(index)", value: value)
         }
-        let (words, _) = try await words(of: request.curlLine(hiding: nil))
+        let (words, _) = try await words(of: request.curl(hiding: nil))
         let fields = nasty.enumerated().flatMap { ["-H", "X-\($0.offset): \($0.element)"] }
         #expect(words == fields + plain + ["http://a/"])
     }
@@ -58,14 +58,14 @@ struct CurlLineTests {
     @Test func bodyArrivesUnchanged() async throws {
         let text = "line one\nline 'two'\n\\n \r\n$x\t@file"
         let request = bare(method: .post, body: .text(text, contentType: "text/plain"))
-        let (words, _) = try await words(of: request.curlLine(hiding: nil))
+        let (words, _) = try await words(of: request.curl(hiding: nil))
         #expect(words == plain + ["-H", "Content-Type: text/plain", "--data-raw", text, "http://a/"])
     }
 
     @Test func bodyThatNoArgumentCanHoldIsPiped() async throws {
         for bytes in [Array(0...255), [0], Array("%s\\n".utf8) + [0, 0xFF], pattern(100_000)] as [[UInt8]] {
             let request = bare(method: .put, body: Body(Bytes(bytes)))
-            let (words, input) = try await words(of: request.curlLine(hiding: nil))
+            let (words, input) = try await words(of: request.curl(hiding: nil))
             #expect(words == ["-X", "PUT"] + plain + ["-H", "Content-Type:", "--data-binary", "@-", "http://a/"])
             #expect(input == bytes)
         }
@@ -75,7 +75,7 @@ struct CurlLineTests {
     func theChoiceOfHTTP3IsCurls(policy: HTTPVersionPolicy, option: String) async throws {
         var request = Request<Bytes>("https://a/")
         request.httpVersionPolicy = policy
-        let (words, _) = try await words(of: request.curlLine(hiding: nil))
+        let (words, _) = try await words(of: request.curl(hiding: nil))
         #expect(words.contains(option))
     }
 
@@ -91,7 +91,7 @@ struct CurlLineTests {
         request.keepsDotSegments = true
         request.acceptsTransferCodings = true
         request.trust = TrustPolicy(roots: .file("/ca.pem"), acceptsAnything: true)
-        let (words, _) = try await words(of: request.curlLine(hiding: nil))
+        let (words, _) = try await words(of: request.curl(hiding: nil))
         #expect(
             words == [
                 "-X", "DELETE", "-L", "--max-redirs", "20", "--compressed", "--tr-encoding", "--path-as-is",
@@ -105,27 +105,27 @@ struct CurlLineTests {
     }
 
     @Test func methodsThatCurlInfersAreOmitted() async throws {
-        #expect(bare(method: .head).curlLine() == "curl --head -H Accept: -H User-Agent: http://a/")
-        #expect(bare().curlLine() == "curl -H Accept: -H User-Agent: http://a/")
-        #expect(bare(method: .post).curlLine() == "curl -X POST -H Accept: -H User-Agent: http://a/")
+        #expect(bare(method: .head).curl == "curl --head -H Accept: -H User-Agent: http://a/")
+        #expect(bare().curl == "curl -H Accept: -H User-Agent: http://a/")
+        #expect(bare(method: .post).curl == "curl -X POST -H Accept: -H User-Agent: http://a/")
         #expect(
-            bare(body: Body([])).curlLine()
+            bare(body: Body([])).curl
                 == "curl -X GET -H Accept: -H User-Agent: -H Content-Type: --data-raw '' http://a/")
-        #expect(bare(method: .put, body: .file("/f g")).curlLine().contains("--data-binary '@/f g'"))
+        #expect(bare(method: .put, body: .file("/f g")).curl.contains("--data-binary '@/f g'"))
     }
 
     @Test func streamedBodyKeepsItsMethod() async throws {
         let expected = " -H Expect: -H Content-Type: -T - http://a/"
         let body = Body.once(Pieces([Bytes([1])]))
-        #expect(bare(method: .post, body: body).curlLine() == "curl -X POST -H Accept: -H User-Agent:" + expected)
-        #expect(bare(method: .patch, body: body).curlLine().hasPrefix("curl -X PATCH -H"))
-        #expect(bare(method: .put, body: body).curlLine() == "curl -H Accept: -H User-Agent:" + expected)
-        #expect(bare(body: body).curlLine() == "curl -X GET -H Accept: -H User-Agent:" + expected)
+        #expect(bare(method: .post, body: body).curl == "curl -X POST -H Accept: -H User-Agent:" + expected)
+        #expect(bare(method: .patch, body: body).curl.hasPrefix("curl -X PATCH -H"))
+        #expect(bare(method: .put, body: body).curl == "curl -H Accept: -H User-Agent:" + expected)
+        #expect(bare(body: body).curl == "curl -X GET -H Accept: -H User-Agent:" + expected)
     }
 
     @Test func bodyContentTypeIsIncluded() async throws {
         let text = Body.text("hi hi hi", contentType: "text/plain")
-        let (words, input) = try await words(of: bare(method: .post, body: try text.gzipped()).curlLine(hiding: nil))
+        let (words, input) = try await words(of: bare(method: .post, body: try text.gzipped()).curl(hiding: nil))
         #expect(
             words == plain + [
                 "-H", "Content-Type: text/plain", "-H", "Content-Encoding: gzip", "--data-binary", "@-", "http://a/",
@@ -133,16 +133,16 @@ struct CurlLineTests {
         #expect(input == Array(try text.gzipped().bytes))
         var named = bare(method: .post, body: try text.gzipped())
         named.headers["content-encoding"] = "br"
-        #expect(!named.curlLine().contains("gzip"))
+        #expect(!named.curl.contains("gzip"))
     }
 
     @Test func parametersAppearWhereTheyAreSent() async throws {
         var request = bare()
         request.parameters = ["q": "a b", "token": "s"]
-        #expect(request.curlLine(hiding: nil).hasSuffix(" 'http://a/?q=a%20b&token=s'"))
+        #expect(request.curl(hiding: nil).hasSuffix(" 'http://a/?q=a%20b&token=s'"))
         request.method = .post
-        #expect(request.curlLine(hiding: nil).contains(" --data-raw 'q=a%20b&token=s' "))
-        #expect(request.curlLine().contains(" --data-raw 'q=a%20b&token=[hidden]' "))
+        #expect(request.curl(hiding: nil).contains(" --data-raw 'q=a%20b&token=s' "))
+        #expect(request.curl.contains(" --data-raw 'q=a%20b&token=[hidden]' "))
     }
 
     @Test func lineContainsNoSecretUnlessRequested() async throws {
@@ -156,10 +156,10 @@ struct CurlLineTests {
             request.credentials = credentials
             request.proxy = Proxy(
                 "http://\(canary):\(canary)@p", credentials: credentials, headers: ["Proxy-Authorization": canary])
-            #expect(!request.curlLine().contains(canary))
+            #expect(!request.curl.contains(canary))
         }
         request.body = .text(canary)
-        #expect(!request.curlLine().contains(canary))
-        #expect(request.curlLine(hiding: nil).contains(canary))
+        #expect(!request.curl.contains(canary))
+        #expect(request.curl(hiding: nil).contains(canary))
     }
 }

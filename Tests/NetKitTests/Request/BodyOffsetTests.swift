@@ -110,7 +110,7 @@ struct BodyOffsetTests {
     @Test func curlCommandOfASuffixReadsTheFileFromThere() throws {
         let body = try Body.file("/data/a b").suffix(from: 40)
         let request = Request<Bytes>("http://a.example/", method: .put, body: body)
-        #expect(request.curlLine().hasPrefix("tail -c +41 '/data/a b' | curl"))
+        #expect(request.curl.hasPrefix("tail -c +41 '/data/a b' | curl"))
     }
 
     @Test func gzippedSuffixHasOnlyTheSuffix() async throws {

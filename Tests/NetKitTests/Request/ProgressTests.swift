@@ -144,15 +144,17 @@ struct ProgressTests {
 
     @Test func fractionRequiresAKnownTotal() {
         var progress = TransferProgress()
-        #expect(progress.fractionCompleted == nil)
+        #expect(progress.fractionCompleted == nil && progress.total == nil)
         progress.sendTotal = 100
         progress.sent = 50
-        #expect(progress.fractionCompleted == 0.5)
+        #expect(progress.fractionCompleted == 0.5 && progress.total == 100)
         progress.received = 1
-        #expect(progress.fractionCompleted == nil)
+        #expect(progress.fractionCompleted == nil && progress.total == nil)
         progress.receiveTotal = 100
         progress.sent = 100
         progress.received = 50
-        #expect(progress.fractionCompleted == 0.75)
+        #expect(progress.fractionCompleted == 0.75 && progress.total == 200)
+        progress.receiveTotal = .max
+        #expect(progress.total == .max)
     }
 }
