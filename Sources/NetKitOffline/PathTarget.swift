@@ -23,7 +23,7 @@ enum PathTarget: Sendable, Equatable {
                 return
             case .url(let url):
                 // The core matches the hosts that bypass the proxy by its own rules.
-                self = proxy.except.isEmpty ? Self(url.hostAndPort?.host) : .nothing
+                self = proxy.bypass.isEmpty ? Self(url.hostAndPort?.host) : .nothing
                 return
             }
         }

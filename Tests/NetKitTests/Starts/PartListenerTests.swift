@@ -56,7 +56,8 @@ struct PartListenerTests {
         stub.register("*", with: .text("x"))
         var tagged = Request<String>("/3")
         tagged.tag = 3
-        let chain = Chain(Request<String>("/1")).then { _ in Batch([Request<String>("/2"), tagged]).limited(to: 1) }
+        let batch = Batch([Request<String>("/2"), tagged]).limited(to: 1)
+        let chain = Chain(Request<String>("/1")).then { _ in batch }
         _ = try await agent.start(chain, on: .here, options: options).value
         let parts = Array(repeating: Self.part("succeeds"), count: 3).flatMap(\.self)
         #expect(log.values == ["whole starts with 0 parts"] + parts + ["whole succeeds", "whole ends"])
