@@ -31,10 +31,14 @@ public struct ServerSentEvent: Sendable, Hashable {
         if let json = coding.storage {
             response.jsonCoding = json
         }
-        do throws(NetError) {
-            return try response.decode(by: .json)
+        do {
+            return try response.jsonCoding.value.value(in: response)
         } catch {
-            throw error.prefixed(by: "the event '\(name)'")
+            let cause = error as? NetError
+            throw NetError(
+                .decoding,
+                "the data of the event '\(name)' cannot be decoded as \(Value.self): \(cause?.message ?? "\(error)")",
+                offset: cause?.offset, response: response, jsonFaults: cause?.jsonFaults ?? [], underlying: error)
         }
     }
 

@@ -235,7 +235,8 @@ struct OneLineCallTests {
             url, to: file, resume: false, overwrite: false, checksum: md5, segments: 2, maxBytes: 3)
         #expect(saved.status == 200 && saved.value.path == file && saved.value.resumedBytes == 0)
         func code(_ download: () async throws -> Void) async -> NetError.Code? {
-            await #expect(throws: NetError.self) { try await download() }?.code
+            let error = await #expect(throws: NetError.self) { try await download() }
+            return error?.code
         }
         #expect(await code { try await agent.download(url, to: file, overwrite: false) } == .file)
         #expect(await code { try await agent.download(url, to: folder.file("g"), maxBytes: 2) } == .bodyTooLarge)

@@ -67,7 +67,7 @@ struct JSONLinesTests {
         let inferred: Delta = try events[0].decode()
         #expect(inferred.firstName == "a")
         let error = #expect(throws: NetError.self) { try events[1].decode(Delta.self) }
-        #expect(error?.code == .decoding && error?.message.hasPrefix("the event 'message': ") == true)
+        #expect(error?.code == .decoding && error?.message.hasPrefix("the data of the event 'message' ") == true)
     }
 
     @Test func reconnectedEventsHaveTheJSONSettingsOfTheRequest() async throws {
