@@ -215,15 +215,14 @@ typedef struct nc_request {
     nc_priority priority;
     /// An nc_cookie_use, if the engine has a cookie jar. The caller's own Cookie fields are always sent.
     uint8_t cookie_use;
-    /// True sends "/../" and "/./" in the path, and in the Location of a redirect, instead of resolving them.
+    /// True sends "/../" and "/./" in the path, and in a redirect's Location, instead of resolving them.
     bool keeps_dot_segments;
     /// True refuses a response with a malformed field name, such as "X Foo" or "Name ", with NC_ERR_BAD_RESPONSE. False
-    /// drops the line and counts it in nc_hop_metrics.dropped_fields. Three kinds of lines are always refused: a folded
-    /// line after such a name, a line without a colon, and a malformed line that could be read as a framing field.
+    /// drops the line (nc_hop_metrics.dropped_fields). A folded line after it, a line without a colon, and a malformed
+    /// line that could be read as a framing field are always refused.
     bool refuses_malformed_fields;
     /// True announces that the receiver may pause for a long time (nc_engine_pause(), NC_ACTION_PAUSE). The transfer
-    /// then gets an exclusive connection, because a paused stream could block others. So does a transfer with
-    /// limits.max_receive_bytes_per_s. nc_engine_options.max_per_host limits these connections too.
+    /// then gets an exclusive connection (nc_engine_options.max_per_host limits them too), as do rate-limited ones.
     bool may_pause;
     /// Class of service of the packets (DSCP; RFC 2474, 3), 1 to NC_DSCP_MAX, set by IP_TOS or IPV6_TCLASS; 0 sets
     /// nothing. Requests of different classes do not share a connection. A refusal by the system is ignored.
@@ -233,8 +232,7 @@ typedef struct nc_request {
     /// True sends "TE: gzip" and "Connection: TE" over HTTP/1.1, unless the caller sets TE or Upgrade, and decodes the
     /// transfer codings gzip and deflate. False refuses them with NC_ERR_BAD_RESPONSE. Downloads ignore it.
     bool accepts_transfer_codings;
-    /// True sends no login of the engine's netrc file.
-    bool ignores_netrc;
+    bool ignores_netrc; ///< True sends no login of the engine's netrc file.
 } nc_request;
 
 /// Validates a request as nc_engine_submit() does, without an engine.

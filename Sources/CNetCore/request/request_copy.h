@@ -78,7 +78,7 @@ typedef struct nc_request_copy {
     bool refuses_malformed_fields;
     bool is_cross_origin; // the first hop already counts as cross-origin
     bool ignores_netrc;
-    uint8_t dscp;         // 0 is none
+    uint8_t dscp; // 0 is none
     nc_priority priority;
     nc_copied_options *options; // NULL without optional settings
     nc_http_choice http;

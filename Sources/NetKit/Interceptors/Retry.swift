@@ -46,9 +46,9 @@ public struct Retry: PromptInterceptor {
     public var hasJitter = true
     /// The budget of retries. If `nil`, there is no limit.
     public var budget: RetryBudget?
-    /// Waits for a network path to the host after a failure without a response. Returns true if it has waited, so that the next
-    /// attempt starts immediately. Returns false if the usual delay applies. `Retry(reachability:)` of NetKitOffline
-    /// sets it.
+    /// Waits for a network path to the host after a failure without a response. Returns true if it has waited; the next
+    /// attempt then starts immediately. Returns false if the usual delay applies. `Retry(reachability:)` of
+    /// NetKitOffline sets it.
     public var waitForConnectivity: (@Sendable (Call) async throws(NetError) -> Bool)?
     /// The clock and the sleep function.
     public var time: TimeSource

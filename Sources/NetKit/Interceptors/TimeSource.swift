@@ -53,7 +53,8 @@ public struct TimeSource: Sendable {
                 try await sleep(min(time, timeLeft))
                 try Task.checkCancellation()
             } catch {
-                throw NetError(.cancelled, "the task was cancelled while it waited", underlying: error)
+                throw error as? NetError
+                    ?? NetError(.cancelled, "the task was cancelled while it waited", underlying: error)
             }
             if timeLeft < time {
                 throw call.budget.timedOut(activity)

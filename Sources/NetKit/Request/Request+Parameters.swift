@@ -19,7 +19,7 @@ extension Request {
     ///     request.query["dryRun"] = true
     public var query: Parameters {
         get { content.optionalStorage?.value.query ?? [:] }
-        set { content.optionalSettings.query = newValue.isEmpty ? nil : newValue }
+        set { content.optionalSettings.query = newValue.isEmpty ? Parameters?.none : newValue }
     }
 
     /// The encoding of the parameters.

@@ -195,7 +195,7 @@ struct OneLineCallTests {
     @Test func bytesInMemoryAreUploaded() async throws {
         let (server, agent) = (try LoopbackServer(), Agent())
         server.script("/a", .json(#"{"name":"Oslo","people":7}"#))
-        let (url, bytes) = (server.url("/a"), [UInt8](repeating: 7, count: 100_000))
+        let (url, bytes) = (server.url("/a"), [UInt8](repeating: 7, count: 10_000))
         let updates = Collected<TransferProgress>()
         try await agent.upload(Data(bytes), to: url, method: .put, headers: ["X-A": "b"]) { updates.append($0) }
         let typed = try await agent.upload(bytes, to: url, as: City.self, contentType: "image/png")

@@ -37,7 +37,7 @@ struct EndpointMemberTests {
         #expect(received.headers["X-A"] == "1" && received.headers["X-B"] == "2")
         #expect(received.request.credentials == .basic(user: "u", password: "p"))
         #expect(received.request.limits.equals(Limits()))
-        #expect(received.request.acceptedStatuses == 200..<300)
+        #expect(received.request.acceptedStatuses == StatusSet(200..<300))
         #expect(received.request.acceptedTypes == ["application/json"])
     }
 

@@ -50,7 +50,7 @@ struct EndpointTests {
         #expect(received.method == .get)
         #expect(received.request.priority == .normal)
         #expect(received.request.limits.equals(Limits()))
-        #expect(received.request.acceptedStatuses == 200..<300)
+        #expect(received.request.acceptedStatuses == StatusSet(200..<300))
         #expect(received.request.tag == 0 && received.request.userInfo.isEmpty)
     }
 

@@ -60,7 +60,7 @@ struct RequestTests {
         #expect(other.httpVersionPolicy == .http1)
         #expect(!other.acceptsCodings)
         #expect(other.addressOverrides == [AddressOverride(toPort: 9)])
-        #expect(other.acceptedStatuses == 418..<419)
+        #expect(other.acceptedStatuses == StatusSet(418..<419))
     }
 
     @Test func onlyBytesAcceptEveryStatusByDefault() {
