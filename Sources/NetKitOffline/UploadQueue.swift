@@ -135,8 +135,8 @@ public final class UploadQueue: Sendable {
         NetError(.usage, "the upload cannot be stored: \(reason)")
     }
 
-    /// Prepares the body for storage. A small body stays in memory and becomes part of the upload's record. A whole file
-    /// keeps its path. Any other body is copied into a separate file.
+    /// Prepares the body for storage. A small body stays in memory and becomes part of the upload's record. A whole
+    /// file keeps its path. Any other body is copied into a separate file.
     private func storeBody(
         of request: inout Request<Bytes>, _ id: Int, _ keeping: Keeping
     ) async throws(NetError) {

@@ -274,7 +274,8 @@ func uploadFileByPut() async throws {
 }
 func downloadFromTheStart() async throws {
     let r = try await agent.download(
-        "large.iso", to: "/tmp/large.iso", resume: false, overwrite: true, maxBytes: 1_000_000_000); print(r.status)
+        "large.iso", to: "/tmp/large.iso", resume: false, overwrite: true, maxBytes: 1_000_000_000);
+    print(r.status)
 }
 func checkedDownload() async throws {
     let r = try await agent.download("large.iso", to: "/tmp/large.iso", checksum: .sha256("ab12")) {

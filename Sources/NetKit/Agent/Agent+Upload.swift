@@ -18,7 +18,8 @@ extension Agent {
     @discardableResult
     public func upload<Value: Decodable & Sendable>(
         file: some URLConvertible, to path: some URLConvertible, as type: Value.Type = JSONValue?.self,
-        method: Method = .post, contentType: String? = nil, headers: Headers = [:], credentials: Credentials = .inherited,
+        method: Method = .post, contentType: String? = nil, headers: Headers = [:],
+        credentials: Credentials = .inherited,
         timeout: Duration? = nil, redirects: RedirectPolicy = .inherited, progress: ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let options = CallOptions(headers, credentials, .inherited, timeout, redirects, progress)
@@ -31,7 +32,8 @@ extension Agent {
     @discardableResult
     public func upload<Value: Decodable & Sendable>(
         _ bytes: some BytesConvertible, to path: some URLConvertible, as type: Value.Type = JSONValue?.self,
-        method: Method = .post, contentType: String? = nil, headers: Headers = [:], credentials: Credentials = .inherited,
+        method: Method = .post, contentType: String? = nil, headers: Headers = [:],
+        credentials: Credentials = .inherited,
         timeout: Duration? = nil, redirects: RedirectPolicy = .inherited, progress: ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let options = CallOptions(headers, credentials, .inherited, timeout, redirects, progress)

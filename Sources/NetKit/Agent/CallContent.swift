@@ -109,7 +109,8 @@ struct CallOptions {
         if credentials != .inherited {
             request.credentials = credentials
         }
-        if case .inherited = caching {} else {
+        if case .inherited = caching {
+        } else {
             request.caching = caching
         }
         if let timeout {

@@ -7,7 +7,8 @@ extension Caching {
         if let name {
             return name.isEmpty
         }
-        return request.effectiveCredentials == nil && !request.getsCookies(context) && !request.headers.hasAny(credentialNames)
+        return request.effectiveCredentials == nil && !request.getsCookies(context)
+            && !request.headers.hasAny(credentialNames)
             && !hasSecrets(request.headers) && !request.url.hasUserinfo && request.identityFields.isEmpty
             && request.wrappingService == nil
             && !context.sendsHiddenCredentials(request)

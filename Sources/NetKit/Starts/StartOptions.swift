@@ -19,7 +19,8 @@ public struct StartOptions: Sendable {
 
     /// Creates options with default values.
     public init(
-        listeners: [any TaskListener] = [], reportsCancellation: Bool = false, after: [TaskDependency] = [], pausing: Pausing = .holding, limiter: ConcurrencyLimiter? = nil
+        listeners: [any TaskListener] = [], reportsCancellation: Bool = false, after: [TaskDependency] = [],
+        pausing: Pausing = .holding, limiter: ConcurrencyLimiter? = nil
     ) {
         self.listeners = listeners
         self.reportsCancellation = reportsCancellation
