@@ -205,7 +205,7 @@ struct OneLineCallTests {
         #expect(server.received(0).requestLine == "PUT /a HTTP/1.1")
         #expect(server.received(0).values(named: "X-A") == ["b"])
         #expect(server.received(1).values(named: "Content-Type") == ["image/png"])
-        #expect(updates.values.last.map { $0.sent == 100_000 && ($0.total ?? 0) >= 100_000 } == true)
+        #expect(updates.values.last.map { $0.sent == 10_000 && ($0.total ?? 0) >= 10_000 } == true)
         await agent.shutdown()
     }
 
