@@ -53,7 +53,8 @@ struct Main {
             // The response reformer: returns the contents of the envelope.
             ReformResponse { response in
                 var response = response
-                guard let data = try JSONValue(response.bytes)["data"] else { throw NetError(.decoding, "no data") }
+                let body = try JSONValue(parsing: response.bytes)
+                guard let data = body["data"] else { throw NetError(.decoding, "no data") }
                 response.bytes = data.bytes
                 return response
             },
