@@ -399,7 +399,7 @@ static void engine__ntlm_and_negotiate_start_or_report_missing_support(void **st
 
 /* --- netrc --- */
 
-static void engine__netrc_credentials_are_sent_only_to_the_original_origin(void **state) {
+static void engine__netrc_logins_are_sent_only_to_the_original_origin(void **state) {
     char path[] = "/tmp/netcore-netrc-XXXXXX";
     static const char text[] = "machine 127.0.0.1 login us password one\nmachine localhost login us password two\n"
                                "default login us password three\n";
@@ -433,6 +433,10 @@ static void engine__netrc_credentials_are_sent_only_to_the_original_origin(void 
     request.is_cross_origin = true; // the caller has followed a redirect
     (void)fixture_send(&f, &request);
     assert_null(strstr(fixture_received(&f, 5), "uthorization"));
+    request = fixture_request(&f, "/");
+    request.ignores_netrc = true;
+    (void)fixture_send(&f, &request);
+    assert_null(strstr(fixture_received(&f, 6), "uthorization"));
     nct_server_stop(other);
     fixture_stop(&f);
     assert_int_equal(unlink(path), 0);
@@ -492,7 +496,7 @@ int main(void) {
         harness_case(engine__credentials_stay_with_their_origin),
         harness_case(engine__a_challenge_of_another_origin_gets_no_credentials),
         harness_case(engine__ntlm_and_negotiate_start_or_report_missing_support),
-        harness_case(engine__netrc_credentials_are_sent_only_to_the_original_origin),
+        harness_case(engine__netrc_logins_are_sent_only_to_the_original_origin),
         harness_case(engine__an_unreadable_netrc_is_an_error),
         harness_case(engine__no_message_or_listing_contains_a_secret),
     };

@@ -26,12 +26,10 @@ NC_ASSUME_NONNULL_BEGIN
 #define NC_UNLIMITED UINT32_MAX
 /// In a 64-bit limit: no limit.
 #define NC_UNLIMITED_BYTES UINT64_MAX
-
 /// In nc_limits.max_body_bytes: refuses a body of one byte or more.
 #define NC_NO_BODY (UINT64_MAX - 1)
 /// In nc_limits.max_redirects: follows no redirect.
 #define NC_NO_REDIRECTS UINT32_MAX
-
 /// In nc_limits.max_codings: refuses every content coding.
 #define NC_NO_CODINGS (UINT32_MAX - 1)
 
@@ -96,9 +94,9 @@ typedef NC_ENUM(nc_http_choice){
     NC_HTTP_1_1 = 1,
     /// HTTP/1.0 only. A body of unknown length fails with NC_ERR_UNSUPPORTED.
     NC_HTTP_1_0 = 2,
-    /// HTTP/2 over plain TCP without an upgrade (h2c, RFC 9113, 3.3); for https URLs HTTP/2 or HTTP/1.1. If the
-    /// server does not support it, the transfer fails with NC_ERR_HTTP2, and if the head is too large for HTTP/2, with
-    /// NC_ERR_TOO_LARGE. A response without Content-Length may be incomplete, and ends with NC_ERR_CUT_SHORT.
+    /// HTTP/2 over plain TCP without an upgrade (h2c, RFC 9113, 3.3); for https URLs HTTP/2 or HTTP/1.1. Fails with
+    /// NC_ERR_HTTP2 if the server does not support it, with NC_ERR_TOO_LARGE if the head is too large for it, and with
+    /// NC_ERR_CUT_SHORT for a response without Content-Length, because it may be incomplete.
     NC_HTTP_2_PRIOR_KNOWLEDGE = 3,
     /// HTTP/3 only. NC_ERR_UNSUPPORTED if libcurl has no HTTP/3, for http URLs, through a proxy and without TLS 1.3.
     NC_HTTP_3_ONLY = 4,
@@ -215,14 +213,15 @@ typedef struct nc_request {
     nc_priority priority;
     /// An nc_cookie_use, if the engine has a cookie jar. The caller's own Cookie fields are always sent.
     uint8_t cookie_use;
-    /// True sends "/../" and "/./" in the path, and in a redirect's Location, instead of resolving them.
+    /// True sends "/../" and "/./" in the path, and in the Location of a redirect, instead of resolving them.
     bool keeps_dot_segments;
     /// True refuses a response with a malformed field name, such as "X Foo" or "Name ", with NC_ERR_BAD_RESPONSE. False
-    /// drops the line (nc_hop_metrics.dropped_fields). A folded line after it, a line without a colon, and a malformed
-    /// line that could be read as a framing field are always refused.
+    /// drops the line and counts it in nc_hop_metrics.dropped_fields. Three kinds of lines are always refused: a folded
+    /// line after such a name, a line without a colon, and a malformed line that could be read as a framing field.
     bool refuses_malformed_fields;
     /// True announces that the receiver may pause for a long time (nc_engine_pause(), NC_ACTION_PAUSE). The transfer
-    /// then gets an exclusive connection (nc_engine_options.max_per_host limits them too), as do rate-limited ones.
+    /// then gets an exclusive connection, because a paused stream could block others. So does a transfer with
+    /// limits.max_receive_bytes_per_s. nc_engine_options.max_per_host limits these connections too.
     bool may_pause;
     /// Class of service of the packets (DSCP; RFC 2474, 3), 1 to NC_DSCP_MAX, set by IP_TOS or IPV6_TCLASS; 0 sets
     /// nothing. Requests of different classes do not share a connection. A refusal by the system is ignored.
@@ -232,7 +231,8 @@ typedef struct nc_request {
     /// True sends "TE: gzip" and "Connection: TE" over HTTP/1.1, unless the caller sets TE or Upgrade, and decodes the
     /// transfer codings gzip and deflate. False refuses them with NC_ERR_BAD_RESPONSE. Downloads ignore it.
     bool accepts_transfer_codings;
-    bool ignores_netrc; ///< True sends no login of the engine's netrc file.
+    /// True sends no login of the engine's netrc file.
+    bool ignores_netrc;
 } nc_request;
 
 /// Validates a request as nc_engine_submit() does, without an engine.
