@@ -38,7 +38,7 @@ public struct AgentTransport: ClientTransport {
         for field in Headers(request.headerFields) {
             agentRequest.headers.append(field)
         }
-        agentRequest.acceptedStatuses = nil
+        agentRequest.acceptedStatuses = .any
         let stream = try await agent.stream(agentRequest)
         let head = HTTPResponse(status: .init(code: stream.status), headerFields: HTTPFields(stream.headers))
         if agentRequest.method == .head || [204, 304].contains(stream.status) {

@@ -56,11 +56,11 @@ struct RunDocument: Sendable {
         }
         kind = tree["kind"]?.string.flatMap(Kind.init) ?? .batch
         base = tree["base"]?.string
-        limit = tree["limit"]?.number?.integer
-        collects = tree["collect"]?.boolean ?? false
+        limit = tree["limit"]?.int
+        collects = tree["collect"]?.bool ?? false
         total = Self.duration(tree["timeout_s"])
         headers = Headers(try Self.texts(tree["headers"], at: "/headers").map { .init(name: $0.name, value: $0.value) })
-        for (index, step) in (tree["steps"]?.elements ?? []).enumerated() {
+        for (index, step) in (tree["steps"]?.array ?? []).enumerated() {
             steps.append(try Self.step(step, index))
         }
         try check(tree)
@@ -86,8 +86,8 @@ struct RunDocument: Sendable {
         if step.body != nil && step.json != nil {
             throw RunFault(location, wanted: "\"body\" or \"json\"", found: "both")
         }
-        step.earlier = (value["after"]?.elements ?? []).compactMap(\.string)
-        if let statuses = value["status"]?.elements?.compactMap({ $0.number?.integer }), statuses.count == 2 {
+        step.earlier = (value["after"]?.array ?? []).compactMap(\.string)
+        if let statuses = value["status"]?.array?.compactMap(\.int), statuses.count == 2 {
             if statuses[0] > statuses[1] {
                 throw RunFault(location + "/status", wanted: "the lowest and the highest status", found: "\(statuses)")
             }
@@ -117,7 +117,7 @@ struct RunDocument: Sendable {
     }
 
     private static func duration(_ value: JSONValue?) -> Duration? {
-        value?.number?.double.map { .milliseconds(Int($0 * 1000)) }
+        value?.double.map { .milliseconds(Int($0 * 1000)) }
     }
 }
 

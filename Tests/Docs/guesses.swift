@@ -171,7 +171,7 @@ func statusesOfTheAgent() {
 }
 func statusesOfARequest() {
     var r = Request<String>("x"); r.acceptedStatuses = [200, 404]; r.acceptedStatuses = 200..<500;
-    r.acceptedStatuses = [200..<300, 304..<305]; r.acceptedStatuses = 200...299; r.acceptedStatuses = nil; print(r)
+    r.acceptedStatuses = [200..<300, 304..<305]; r.acceptedStatuses = 200...299; r.acceptedStatuses = .any; print(r)
 }
 func retryStatuses() {
     print(Retry(maxRetries: 5, baseDelay: .milliseconds(200), maxDelay: .seconds(10), statuses: [429, 502, 503]))
@@ -284,3 +284,15 @@ func checkedDownload() async throws {
 }
 func curl() { print(Request<String>("cities").curl) }
 func gzip() async throws { try await agent.post("logs", body: .json(["line": "hello"]).gzipped()) }
+func oneRetry() async throws { print(try await agent.get("cities", as: [City].self, retries: 3).value) }
+func noRetry() async throws { try await agent.post("orders", json: ["id": 1], retries: .never) }
+func acceptedStatuses() async throws {
+    let r = try await agent.get("cities/99", acceptedStatuses: [200, 404]); print(r.status == 404)
+}
+func retriesOfARequest() { var request = Request<City>("cities/1"); request.retries = 2; print(request.retries) }
+func emptiedStore() async throws { try await MemoryCacheStore().removeAll() }
+func jsonPath() async throws {
+    let json = try await agent.get("cities/oslo").json();
+    print(json["name"].string ?? "", json["districts"][0]["name"].string ?? "", json["people"].int ?? 0)
+}
+func jsonPathOfTheValue() async throws { print(try await agent.get("cities/oslo").value["tags"][0].string ?? "") }

@@ -12,7 +12,7 @@ final class SuiteClient: Sendable {
 
     /// Starts one command. Prints its result when it arrives.
     func perform(_ line: String) {
-        guard let command = try? JSONValue(parsing: line), let id = command["id"]?.number?.integer else {
+        guard let command = try? JSONValue(parsing: line), let id = command["id"]?.int else {
             return print([("id", 0), ("error", .string("not a command: \(line)"))])
         }
         Task { await fetch(command, id: id) }
@@ -20,16 +20,16 @@ final class SuiteClient: Sendable {
 
     private func fetch(_ command: JSONValue, id: Int) async {
         var fields: [Headers.Field] = []
-        for pair in command["headers"]?.elements ?? [] {
+        for pair in command["headers"]?.array ?? [] {
             fields.append(.init(name: pair[0]?.string ?? "", value: pair[1]?.string ?? ""))
         }
         var request = Request<Bytes>(
             command["url"]?.string ?? "", method: Method(rawValue: command["method"]?.string ?? "GET"),
-            headers: Headers(fields), decoding: .bytes, acceptedStatuses: nil)
+            headers: Headers(fields), decoding: .bytes, acceptedStatuses: .any)
         request.body = command["body"]?.string.map {
             Body(Bytes(Array($0.utf8)), contentType: "text/plain;charset=UTF-8")
         }
-        if command["follows"]?.boolean == false {
+        if command["follows"]?.bool == false {
             request.redirects = .return
         }
         do {

@@ -55,6 +55,7 @@ extension Agent {
     ///   - credentials: the credentials.
     ///   - timeout: the total time; `nil` for that of ``Configuration/streamLimits``.
     ///   - redirects: what happens to redirects.
+    ///   - retries: whether and how the request is sent again after a temporary failure; see ``Request/retries``.
     ///   - resume: whether an earlier, incomplete download is resumed.
     ///   - overwrite: whether an existing file is replaced; see ``DownloadOptions/overwrite``.
     ///   - checksum: the expected checksum of the file.
@@ -65,11 +66,13 @@ extension Agent {
     public func download(
         _ source: some URLConvertible, to path: some URLConvertible, query: ParameterList? = nil,
         headers: Headers = [:], credentials: Credentials = .inherited, timeout: Duration? = nil,
-        redirects: RedirectPolicy = .inherited, resume: Bool = true, overwrite: Bool? = nil, checksum: Checksum? = nil,
-        segments: Int = 1, maxBytes: Int? = nil, progress: ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, retries: RetryPolicy = .inherited, resume: Bool = true,
+        overwrite: Bool? = nil, checksum: Checksum? = nil, segments: Int = 1, maxBytes: Int? = nil,
+        progress: ProgressHandler? = nil
     ) async throws(NetError) -> Response<DownloadedFile> {
         var request = Request<Bytes>(source, query: query, headers: headers)
-        CallOptions(headers, credentials, .inherited, timeout, redirects, progress).apply(to: &request)
+        CallOptions(headers, credentials, .inherited, timeout, redirects, retries, .automatic, progress)
+            .apply(to: &request)
         if let maxBytes {
             request.limits.maxBodyBytes = maxBytes
         }

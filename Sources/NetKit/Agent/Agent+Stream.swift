@@ -26,10 +26,12 @@ extension Agent {
         query: ParameterList? = nil, json: ParameterList? = nil, form: ParameterList? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        redirects: RedirectPolicy = .inherited, progress: ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, retries: RetryPolicy = .inherited,
+        acceptedStatuses: StatusSet = .automatic, progress: ProgressHandler? = nil
     ) async throws(NetError) -> ResponseStream {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        let options = CallOptions(
+            headers, credentials, caching, timeout, redirects, retries, acceptedStatuses, progress)
         return try await stream(content.request(path, method, options, .nothing))
     }
 
@@ -40,10 +42,12 @@ extension Agent {
         query: Parameters? = nil, json: Parameters? = nil, form: Parameters? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        redirects: RedirectPolicy = .inherited, progress: ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, retries: RetryPolicy = .inherited,
+        acceptedStatuses: StatusSet = .automatic, progress: ProgressHandler? = nil
     ) async throws(NetError) -> ResponseStream {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        let options = CallOptions(
+            headers, credentials, caching, timeout, redirects, retries, acceptedStatuses, progress)
         return try await stream(content.request(path, method, options, .nothing))
     }
 
@@ -54,10 +58,12 @@ extension Agent {
         query: (any Encodable)? = nil, json: (any Encodable)? = nil, form: (any Encodable)? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        redirects: RedirectPolicy = .inherited, progress: ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, retries: RetryPolicy = .inherited,
+        acceptedStatuses: StatusSet = .automatic, progress: ProgressHandler? = nil
     ) async throws(NetError) -> ResponseStream {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        let options = CallOptions(
+            headers, credentials, caching, timeout, redirects, retries, acceptedStatuses, progress)
         return try await stream(content.request(path, method, options, .nothing))
     }
 

@@ -14,15 +14,18 @@ extension Agent {
     ///   - credentials: the credentials.
     ///   - timeout: the total time; see ``Request/timeout``.
     ///   - redirects: what happens to redirects.
+    ///   - retries: whether and how the request is sent again after a temporary failure; see ``Request/retries``.
+    ///   - acceptedStatuses: the statuses that are not errors; see ``Request/acceptedStatuses``.
     ///   - progress: receives the progress; see ``Request/progress``.
     @discardableResult
     public func upload<Value: Decodable & Sendable>(
         file: some URLConvertible, to path: some URLConvertible, as type: Value.Type = JSONValue?.self,
         method: Method = .post, contentType: String? = nil, headers: Headers = [:],
-        credentials: Credentials = .inherited,
-        timeout: Duration? = nil, redirects: RedirectPolicy = .inherited, progress: ProgressHandler? = nil
+        credentials: Credentials = .inherited, timeout: Duration? = nil, redirects: RedirectPolicy = .inherited,
+        retries: RetryPolicy = .inherited, acceptedStatuses: StatusSet = .automatic, progress: ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
-        let options = CallOptions(headers, credentials, .inherited, timeout, redirects, progress)
+        let options = CallOptions(
+            headers, credentials, .inherited, timeout, redirects, retries, acceptedStatuses, progress)
         return try await upload(.file(file, contentType: contentType), to: path, method, options)
     }
 
@@ -33,10 +36,11 @@ extension Agent {
     public func upload<Value: Decodable & Sendable>(
         _ bytes: some BytesConvertible, to path: some URLConvertible, as type: Value.Type = JSONValue?.self,
         method: Method = .post, contentType: String? = nil, headers: Headers = [:],
-        credentials: Credentials = .inherited,
-        timeout: Duration? = nil, redirects: RedirectPolicy = .inherited, progress: ProgressHandler? = nil
+        credentials: Credentials = .inherited, timeout: Duration? = nil, redirects: RedirectPolicy = .inherited,
+        retries: RetryPolicy = .inherited, acceptedStatuses: StatusSet = .automatic, progress: ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
-        let options = CallOptions(headers, credentials, .inherited, timeout, redirects, progress)
+        let options = CallOptions(
+            headers, credentials, .inherited, timeout, redirects, retries, acceptedStatuses, progress)
         return try await upload(.data(bytes, contentType: contentType), to: path, method, options)
     }
 

@@ -90,17 +90,22 @@ struct CallOptions {
     private let caching: CacheRules
     private let timeout: Duration?
     private let redirects: RedirectPolicy
+    private let retries: RetryPolicy
+    private let acceptedStatuses: StatusSet
     private let progress: Agent.ProgressHandler?
 
     init(
         _ headers: Headers, _ credentials: Credentials, _ caching: CacheRules = .inherited, _ timeout: Duration? = nil,
-        _ redirects: RedirectPolicy = .inherited, _ progress: Agent.ProgressHandler? = nil
+        _ redirects: RedirectPolicy = .inherited, _ retries: RetryPolicy = .inherited,
+        _ acceptedStatuses: StatusSet = .automatic, _ progress: Agent.ProgressHandler? = nil
     ) {
         self.headers = headers
         self.credentials = credentials
         self.caching = caching
         self.timeout = timeout
         self.redirects = redirects
+        self.retries = retries
+        self.acceptedStatuses = acceptedStatuses
         self.progress = progress
     }
 
@@ -121,6 +126,13 @@ struct CallOptions {
             if redirects == .return {
                 request.acceptedStatuses = 200..<400
             }
+        }
+        if case .inherited = retries {
+        } else {
+            request.retries = retries
+        }
+        if acceptedStatuses != .automatic {
+            request.acceptedStatuses = acceptedStatuses
         }
         if let progress {
             request.progress = progress

@@ -181,15 +181,16 @@ extension Agent {
     ///
     /// - Parameters:
     ///   - path: a path relative to ``Configuration/baseURL``, or a URL.
-    ///   - lastEventID: the identifier of the last event that the app has received.
     ///   - query: the query, as for ``get``.
     ///   - headers: the header fields.
     ///   - credentials: the credentials.
+    ///   - lastEventID: the identifier of the last event that the app has received.
     ///   - reconnectDelay: the delay before reconnecting, unless the server sends one.
     ///   - maxEventBytes: the largest size of one event's data.
     public func serverSentEvents(
-        _ path: some URLConvertible, lastEventID: String = "", query: ParameterList? = nil, headers: Headers = [:],
-        credentials: Credentials = .inherited, reconnectDelay: Duration = .seconds(3), maxEventBytes: Int = 1 << 20
+        _ path: some URLConvertible, query: ParameterList? = nil, headers: Headers = [:],
+        credentials: Credentials = .inherited, lastEventID: String = "", reconnectDelay: Duration = .seconds(3),
+        maxEventBytes: Int = 1 << 20
     ) -> some AsyncSequence<ServerSentEvent, NetError> & Sendable {
         var request = Request<Void>(path, query: query, headers: headers)
         request.credentials = credentials

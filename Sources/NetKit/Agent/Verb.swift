@@ -10,6 +10,7 @@
 /// - `json`, `form`, `multipart` and `body` are the body; only one of them can be set. A `form` beside a `multipart`
 ///   body becomes its first parts.
 /// - `timeout` is ``Request/timeout``, and `progress` reports sent and received bytes.
+/// - `retries` is ``Request/retries``, such as `.never` or `2`. `acceptedStatuses` is ``Request/acceptedStatuses``.
 /// - With `redirects: .return`, a redirect is the response: the statuses from 300 to 399 are accepted too.
 /// - A call without a type returns a JSON tree. It is `nil` if the body is empty, or if its Content-Type is not JSON.
 ///   ``Response/text`` and ``Response/bytes`` have the body.
@@ -24,10 +25,12 @@ public struct Verb: Sendable {
         query: ParameterList? = nil, json: ParameterList? = nil, form: ParameterList? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, retries: RetryPolicy = .inherited,
+        acceptedStatuses: StatusSet = .automatic, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        let options = CallOptions(
+            headers, credentials, caching, timeout, redirects, retries, acceptedStatuses, progress)
         return try await send(path, content, options, .automatic)
     }
 
@@ -38,10 +41,12 @@ public struct Verb: Sendable {
         query: ParameterList? = nil, json: ParameterList? = nil, form: ParameterList? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, retries: RetryPolicy = .inherited,
+        acceptedStatuses: StatusSet = .automatic, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<JSONValue?> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        let options = CallOptions(
+            headers, credentials, caching, timeout, redirects, retries, acceptedStatuses, progress)
         return try await send(path, content, options, .treeIfJSON)
     }
 
@@ -52,10 +57,12 @@ public struct Verb: Sendable {
         query: Parameters? = nil, json: Parameters? = nil, form: Parameters? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, retries: RetryPolicy = .inherited,
+        acceptedStatuses: StatusSet = .automatic, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        let options = CallOptions(
+            headers, credentials, caching, timeout, redirects, retries, acceptedStatuses, progress)
         return try await send(path, content, options, .automatic)
     }
 
@@ -67,10 +74,12 @@ public struct Verb: Sendable {
         query: Parameters? = nil, json: Parameters? = nil, form: Parameters? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, retries: RetryPolicy = .inherited,
+        acceptedStatuses: StatusSet = .automatic, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<JSONValue?> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        let options = CallOptions(
+            headers, credentials, caching, timeout, redirects, retries, acceptedStatuses, progress)
         return try await send(path, content, options, .treeIfJSON)
     }
 
@@ -81,10 +90,12 @@ public struct Verb: Sendable {
         query: (any Encodable)? = nil, json: (any Encodable)? = nil, form: (any Encodable)? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, retries: RetryPolicy = .inherited,
+        acceptedStatuses: StatusSet = .automatic, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<Value> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        let options = CallOptions(
+            headers, credentials, caching, timeout, redirects, retries, acceptedStatuses, progress)
         return try await send(path, content, options, .automatic)
     }
 
@@ -96,10 +107,12 @@ public struct Verb: Sendable {
         query: (any Encodable)? = nil, json: (any Encodable)? = nil, form: (any Encodable)? = nil,
         multipart: MultipartBody? = nil, body: Body? = nil, headers: Headers = [:],
         credentials: Credentials = .inherited, caching: CacheRules = .inherited, timeout: Duration? = nil,
-        redirects: RedirectPolicy = .inherited, progress: Agent.ProgressHandler? = nil
+        redirects: RedirectPolicy = .inherited, retries: RetryPolicy = .inherited,
+        acceptedStatuses: StatusSet = .automatic, progress: Agent.ProgressHandler? = nil
     ) async throws(NetError) -> Response<JSONValue?> {
         let content = try CallContent(parameters, query, json, form, multipart, body)
-        let options = CallOptions(headers, credentials, caching, timeout, redirects, progress)
+        let options = CallOptions(
+            headers, credentials, caching, timeout, redirects, retries, acceptedStatuses, progress)
         return try await send(path, content, options, .treeIfJSON)
     }
 

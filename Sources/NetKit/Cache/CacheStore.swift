@@ -32,6 +32,10 @@ extension CacheStore {
     /// Removes an entry. Returns false if there was none.
     @discardableResult
     public func remove(_ key: CacheKey) async throws(NetError) -> Bool { try await removeAll(.key(key)) > 0 }
+
+    /// Removes all entries and returns their number.
+    @discardableResult
+    public func removeAll() async throws(NetError) -> Int { try await removeAll(.all) }
 }
 
 /// Selects the entries of a store that ``CacheStore/removeAll(_:)`` removes.

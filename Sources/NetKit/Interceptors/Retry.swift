@@ -172,6 +172,13 @@ public enum RetryPolicy: Sendable {
     }
 }
 
+extension RetryPolicy: ExpressibleByIntegerLiteral {
+    /// Sends the request again at most this many times: `request.retries = 2`.
+    public init(integerLiteral count: Int) {
+        self = .upTo(count)
+    }
+}
+
 private enum RetryPolicyOption: RequestOption {
     static let defaultValue = RetryPolicy.inherited
 }

@@ -64,43 +64,6 @@ extension JSONValue {
         if case .null = self { true } else { false }
     }
 
-    /// The boolean, or `nil` for other values.
-    public var boolean: Bool? {
-        if case .boolean(let value) = self { value } else { nil }
-    }
-
-    /// The number, or `nil` for other values.
-    public var number: JSONNumber? {
-        if case .number(let value) = self { value } else { nil }
-    }
-
-    /// The string, or `nil` for other values.
-    public var string: String? {
-        if case .string(let value) = self { value } else { nil }
-    }
-
-    /// The elements of an array, or `nil` for other values.
-    public var elements: [JSONValue]? {
-        if case .array(let values) = self { values } else { nil }
-    }
-
-    /// The members of an object, or `nil` for other values.
-    public var members: [Member]? {
-        if case .object(let members) = self { members } else { nil }
-    }
-
-    /// The value of the last member with this name. Names are compared byte by byte. `nil` if there is no such member,
-    /// or if this value is not an object.
-    public subscript(name: String) -> JSONValue? {
-        members?.last { $0.name.utf8.elementsEqual(name.utf8) }?.value
-    }
-
-    /// An element of an array. `nil` if the index is out of range, or if this value is not an array.
-    public subscript(index: Int) -> JSONValue? {
-        guard let elements, elements.indices.contains(index) else { return nil }
-        return elements[index]
-    }
-
     /// The value without members and elements that are null, at any depth. Arrays and objects that become empty are
     /// kept, and so is a top-level null. Of several members with the same name, only the last one is kept.
     package var removingNulls: JSONValue {

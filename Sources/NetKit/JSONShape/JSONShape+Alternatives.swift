@@ -57,7 +57,7 @@ private struct ShapeParts {
             limits = elements.map { .init(name: "$items", value: $0) }
         case .object(let members):
             limits = members.filter { $0.name != "$type" && $0.name != "$enum" }
-            values = tree["$enum"]?.elements
+            values = tree["$enum"]?.array
             if let words = tree["$type"]?.string {
                 takeTypes(words)
             } else {

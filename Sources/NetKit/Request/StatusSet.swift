@@ -3,7 +3,7 @@
 ///     request.acceptedStatuses = 200..<500
 ///     request.acceptedStatuses = [200, 404]
 ///     request.acceptedStatuses = [200...299, 304]
-///     request.acceptedStatuses = .any                 // or nil
+///     request.acceptedStatuses = .any
 ///
 /// A response with another status throws ``NetError/Code/status``.
 public struct StatusSet: Sendable, Hashable {
@@ -99,7 +99,7 @@ extension Int {
     fileprivate var successor: Int { self == .max ? self : self + 1 }
 }
 
-extension StatusSet: ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral, ExpressibleByNilLiteral {
+extension StatusSet: ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral {
     /// Creates a set of one status.
     public init(integerLiteral status: Int) {
         self.init(CollectionOfOne(status))
@@ -112,11 +112,6 @@ extension StatusSet: ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral, Exp
         } else {
             self.init(merging: elements.flatMap { $0.ranges ?? [] })
         }
-    }
-
-    /// Creates ``any`` from `nil`.
-    public init(nilLiteral: ()) {
-        self = .any
     }
 }
 

@@ -80,7 +80,7 @@ struct MockDocument: Sendable {
         } catch {
             throw .document(RunFault(error))
         }
-        for (index, route) in (tree["routes"]?.elements ?? []).enumerated() {
+        for (index, route) in (tree["routes"]?.array ?? []).enumerated() {
             routes.append(try Self.route(route, at: "/routes/\(index)", file))
         }
         if let value = tree["otherwise"] {
@@ -102,7 +102,7 @@ struct MockDocument: Sendable {
             throw .document(RunFault(location + "/method", wanted: "a method", found: "\"\(method)\""))
         }
         var replies: [Reply] = []
-        switch (value["reply"], value["replies"]?.elements) {
+        switch (value["reply"], value["replies"]?.array) {
         case (let one?, nil): replies = [try reply(one, at: location + "/reply", file)]
         case (nil, let several?):
             for (index, one) in several.enumerated() {
@@ -124,13 +124,13 @@ struct MockDocument: Sendable {
         }
         return Route(
             method: method, path: PathPattern(path), query: query, replies: replies,
-            cycles: value["cycle"]?.boolean ?? false)
+            cycles: value["cycle"]?.bool ?? false)
     }
 
     private static func reply(
         _ value: JSONValue, at location: String, status: Int = 200, _ file: (String) throws(Failure) -> [UInt8]
     ) throws(MockFault) -> Reply {
-        var reply = Reply(status: value["status"]?.number?.integer ?? status)
+        var reply = Reply(status: value["status"]?.int ?? status)
         for member in value["headers"]?.members ?? [] {
             let field = "\(location)/headers/\(member.name.pointerWord)"
             guard member.name.isToken else {
@@ -148,12 +148,12 @@ struct MockDocument: Sendable {
         if let schema = value["request_schema"] {
             reply.requestSchema = try Self.schema(schema, at: location + "/request_schema", file)
         }
-        func milliseconds(_ name: String) -> Duration { .milliseconds(value[name]?.number?.integer ?? 0) }
+        func milliseconds(_ name: String) -> Duration { .milliseconds(value[name]?.int ?? 0) }
         (reply.delay, reply.dripInterval) = (milliseconds("delay_ms"), milliseconds("drip_ms"))
         reply.fault = value["fault"]?.string.flatMap(Reply.Fault.init)
-        reply.afterBytes = value["after_bytes"]?.number?.integer
-        reply.dripBytes = value["drip_bytes"]?.number?.integer
-        reply.chunkBytes = value["chunk_bytes"]?.number?.integer
+        reply.afterBytes = value["after_bytes"]?.int
+        reply.dripBytes = value["drip_bytes"]?.int
+        reply.chunkBytes = value["chunk_bytes"]?.int
         if reply.afterBytes != nil, reply.fault == nil || reply.fault == .garbage {
             throw .document(
                 RunFault(location, wanted: "after_bytes with a fault", found: "after_bytes alone"))
@@ -221,8 +221,8 @@ struct MockDocument: Sendable {
     }
 
     private static func texts(_ value: JSONValue, at location: String) throws(MockFault) -> [String] {
-        let texts = value.string.map { [$0] } ?? value.elements?.compactMap(\.string) ?? []
-        guard !texts.isEmpty, value.string != nil || texts.count == value.elements?.count else {
+        let texts = value.string.map { [$0] } ?? value.array?.compactMap(\.string) ?? []
+        guard !texts.isEmpty, value.string != nil || texts.count == value.array?.count else {
             throw .document(RunFault(location, wanted: "a string, or an array of them", found: value.description))
         }
         return texts

@@ -11,7 +11,7 @@ enum MockSocket {
     /// Parses the value of "websocket".
     static func steps(_ value: JSONValue, at location: String) throws(MockFault) -> [SocketStep] {
         var steps: [SocketStep] = []
-        for (index, element) in (value.elements ?? []).enumerated() {
+        for (index, element) in (value.array ?? []).enumerated() {
             steps.append(try step(element, at: "\(location)/\(index)"))
         }
         return steps
@@ -46,7 +46,7 @@ enum MockSocket {
     private static func close(
         _ code: JSONValue, reason: JSONValue?, at location: String
     ) throws(MockFault) -> SocketStep {
-        guard let number = code.number?.integer, (1000...4999).contains(number) else {
+        guard let number = code.int, (1000...4999).contains(number) else {
             throw .document(RunFault(location + "/close", wanted: "a code from 1000 to 4999", found: code.description))
         }
         guard let text = reason == nil ? "" : reason?.string, text.utf8.count <= 123 else {

@@ -226,6 +226,38 @@ struct OneLineCallTests {
         await agent.shutdown()
     }
 
+    @Test func callIsSentAgainAsOftenAsItSays() async throws {
+        let (server, folder, agent) = (try LoopbackServer(), try TemporaryFolder(), Agent())
+        let once = RetryPolicy.custom(Retry(maxRetries: 1, baseDelay: .milliseconds(1)))
+        let calls: [(path: String, call: (String) async throws -> Void)] = [
+            ("/get", { try await agent.get($0, retries: 1) }),
+            ("/stream", { _ = try await agent.stream($0, retries: once).collect(upTo: 10) }),
+            ("/upload", { try await agent.upload([1], to: $0, method: .put, retries: once) }),
+            ("/download", { try await agent.download($0, to: folder.file("f"), retries: once) }),
+        ]
+        for (index, (path, call)) in calls.enumerated() {
+            server.script(path, [Reply(status: 503), .text("ok")])
+            try await call(server.url(path))
+            #expect(server.requestCount == 2 * (index + 1))
+        }
+        let strict = Agent(interceptors: [Retry()])
+        server.script("/never", Reply(status: 503))
+        let error = await #expect(throws: NetError.self) { try await strict.get(server.url("/never"), retries: .never) }
+        #expect(error?.status == 503 && server.requestCount == 9)
+        await agent.shutdown()
+        await strict.shutdown()
+    }
+
+    @Test func callAcceptsItsOwnStatuses() async throws {
+        let missing = StubTransport { _ in .status(404) }
+        let agent = Agent(.init(baseURL: "http://h/"), transport: missing)
+        #expect(try await agent.get("c", acceptedStatuses: [200, 404]).status == 404)
+        #expect(try await agent.stream("c", acceptedStatuses: .any).status == 404)
+        #expect(try await agent.upload([1], to: "c", acceptedStatuses: 200..<500).status == 404)
+        let error = await #expect(throws: NetError.self) { try await agent.get("c", acceptedStatuses: [200]) }
+        #expect(error?.status == 404)
+    }
+
     @Test func downloadAcceptsItsCommonOptions() async throws {
         let (server, folder, agent) = (try LoopbackServer(), try TemporaryFolder(), Agent())
         server.script("/f", .text("abc"))

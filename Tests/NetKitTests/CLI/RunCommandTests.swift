@@ -52,8 +52,8 @@ struct RunCommandTests {
             #"{"base":"BASE","collect":true,"limit":1,"steps":[{"url":"/a"},{"url":"/bad"},{"url":"/c"}]}"#, "--json")
         #expect(outcome.code == 22)
         let report = try JSONValue(parsing: outcome.text)
-        #expect(report["steps"]?.elements?.map { $0["status"]?.number?.integer } == [200, 503, 200])
-        #expect(report["exit_code"]?.number?.integer == 22)
+        #expect(report["steps"]?.array?.map { $0["status"]?.int } == [200, 503, 200])
+        #expect(report["exit_code"]?.int == 22)
         #expect(requests.map(\.requestLine).map { $0.split(separator: " ")[1] } == ["/a", "/bad", "/c"])
     }
 

@@ -37,7 +37,7 @@ struct ServeCommandTests {
     ) async throws -> Response<Bytes> {
         var request = Request<Bytes>(url, method: method)
         request.headers = headers
-        request.acceptedStatuses = nil
+        request.acceptedStatuses = .any
         request.keepsDotSegments = true
         request.redirects = .return
         return try await agent.send(request)

@@ -60,7 +60,7 @@ struct JSONValueMemberTests {
         encoder.keyEncodingStrategy = .convertToSnakeCase
         let read = try JSONDecoder().decode(Event.self, from: JSONEncoder().encode(event))
         #expect(read.kind == event.kind && read.payload["a"]?[2] == true && read.payload["a"]?[4] == "x")
-        #expect(read.payload["z"]?.number?.double == 1.5)
+        #expect(read.payload["z"]?.double == 1.5)
         #expect(read.payload["a"]?[0]?.number?.text == "12345678901234567890123")
         struct Names: Codable { var payload: JSONValue }
         let names = try encoder.encode(Names(payload: ["isOpen": 1]))

@@ -6,11 +6,11 @@ struct JSONValueTests {
         let text = "[9007199254740993,1e999,-0.0,1.50,12345678901234567890123456789012345678901234567890]"
         let value = try JSONValue(parsing: text)
         #expect(value.description == text)
-        #expect(value[0]?.number?.integer == 9_007_199_254_740_993)
-        #expect(value[1]?.number?.double == nil)
+        #expect(value[0]?.int == 9_007_199_254_740_993)
+        #expect(value[1]?.double == nil)
         #expect(value[1]?.number?.text == "1e999")
-        #expect(value[3]?.number?.double == 1.5)
-        #expect(value[4]?.number?.integer == nil)
+        #expect(value[3]?.double == 1.5)
+        #expect(value[4]?.int == nil)
     }
 
     @Test func membersKeepTheirOrderAndLookupReturnsTheLastDuplicate() throws {
@@ -21,6 +21,15 @@ struct JSONValueTests {
         #expect(value[""] == 4)
         #expect(value["c"] == nil)
         #expect(value[0] == nil)
+    }
+
+    @Test func missingPartsOfATreeAreNil() throws {
+        let tree: JSONValue? = try JSONValue(parsing: #"{"cities":[{"name":"Oslo","people":7,"area":4.5,"old":true}]}"#)
+        let oslo = tree["cities"][0]
+        #expect(oslo["name"].string == "Oslo" && oslo["people"].int == 7 && oslo["area"].double == 4.5)
+        #expect(oslo["old"].bool == true && oslo["area"].int == nil && oslo["name"].int == nil)
+        #expect(tree["cities"].array?.count == 1 && tree["cities"]["name"] == nil && tree["cities"][1]["name"] == nil)
+        #expect(tree["towns"][0]["name"].string == nil && JSONValue?.none["a"][0].array == nil)
     }
 
     @Test func namesCompareByteByByte() throws {

@@ -26,7 +26,7 @@ struct ShapeVectorTests {
         if let found = row["found"]?.string {
             #expect(faults.first?.found == found, name)
         }
-        if let offset = row["offset"]?.number?.integer {
+        if let offset = row["offset"]?.int {
             #expect(faults.first?.offset == offset, name)
         }
         let again = JSONShape.any.or(.null)
@@ -65,7 +65,7 @@ struct ShapeVectorTests {
             let text = row["shape_text"]?.string ?? ""
             let error = try #require(throws: NetError.self, name) { try JSONShape(document: text) }
             #expect(error.code == .badShape, name)
-            if let offset = row["offset"]?.number?.integer {
+            if let offset = row["offset"]?.int {
                 #expect(error.offset == offset, name)
             }
             if let place = row["place"]?.string, place.utf8.count < 60 {

@@ -159,7 +159,7 @@ struct DecodingTests {
         var request = Request<[Int]>("")
         request.acceptedStatuses = 404..<405
         #expect(try await agent.send(request).value == [1])
-        request.acceptedStatuses = nil
+        request.acceptedStatuses = .any
         #expect(try await agent.send(request).value == [1])
         request.acceptedStatuses = 200..<404
         #expect(await ending(of: request, from: agent) == .failed(.status))
