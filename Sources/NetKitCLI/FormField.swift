@@ -15,7 +15,7 @@ struct FormField: Sendable {
     var name: String
     var content: Content
     var type: String?
-    var fileName: String?
+    var filename: String?
     var headers = Headers()
 
     /// Whether the content comes from standard input.
@@ -87,7 +87,7 @@ struct FormField: Sendable {
             }
             self.type = type
         } else if parser.take(prefix: "filename=") {
-            fileName = parser.word(endsAtComma: endsAtComma)
+            filename = parser.word(endsAtComma: endsAtComma)
         } else if parser.take(prefix: "headers=") {
             let field = parser.word(endsAtComma: endsAtComma)
             let option = "-F '\(name)': headers="
@@ -136,17 +136,17 @@ extension FormField {
     private func append(to form: inout MultipartBody) throws(Failure) {
         switch content {
         case .text(let text):
-            if type == nil && fileName == nil && headers.isEmpty {
+            if type == nil && filename == nil && headers.isEmpty {
                 form.append(text, name: name)
             } else {
                 let body = Body(Bytes(Array(text.utf8)), contentType: type)
-                form.append(body, name: name, fileName: fileName, headers: headers)
+                form.append(body, name: name, filename: filename, headers: headers)
             }
         case .contents(let path):
             let body = Body(Bytes(try Self.contents(of: path)))
-            form.append(typed(body), name: name, fileName: fileName, headers: headers)
+            form.append(typed(body), name: name, filename: filename, headers: headers)
         case .bytes(let bytes):
-            form.append(typed(Body(Bytes(bytes))), name: name, fileName: fileName, headers: headers)
+            form.append(typed(Body(Bytes(bytes))), name: name, filename: filename, headers: headers)
         case .file(let path):
             let body: Body =
                 try Self.canBeReadOnce(path)
@@ -154,10 +154,10 @@ extension FormField {
             let last = path.unicodeScalars.split(separator: "/").last.map { String($0) } ?? path
             var typed = typed(body)
             // As in curl, the type is then that of the file's own extension if `filename=` has no known extension.
-            if type == nil, let fileName, FileType.known(by: fileName) == nil {
+            if type == nil, let filename, FileType.known(by: filename) == nil {
                 typed.contentType = FileType.known(by: last)
             }
-            form.append(typed, name: name, fileName: fileName ?? last, headers: headers)
+            form.append(typed, name: name, filename: filename ?? last, headers: headers)
         }
     }
 

@@ -296,3 +296,7 @@ func jsonPath() async throws {
     print(json["name"].string ?? "", json["districts"][0]["name"].string ?? "", json["people"].int ?? 0)
 }
 func jsonPathOfTheValue() async throws { print(try await agent.get("cities/oslo").value["tags"][0].string ?? "") }
+func fileInAForm() async throws {
+    var form = MultipartBody(); form.append(Data([1]), name: "photo", filename: "a.png", contentType: "image/png");
+    try await agent.post("photos", multipart: form)
+}

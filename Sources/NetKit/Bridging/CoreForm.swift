@@ -59,12 +59,12 @@ internal import CNetCore
         case .parameters(let parameters, let encoding):
             var options = unsafe encoding.coreOptions
             return unsafe parameters.withTree { unsafe nc_multipart_add_params(raw, $0, &options, &error) }
-        case .content(let body, let name, let fileName, let headers):
+        case .content(let body, let name, let filename, let headers):
             var part = unsafe nc_part()
-            return unsafe StringArena.with(bytes: textBytes(body, name, fileName, headers)) { text in
+            return unsafe StringArena.with(bytes: textBytes(body, name, filename, headers)) { text in
                 unsafe part.name = text.put(name)
                 // A slice without memory means that there is no file name, so an empty name needs a slice with memory.
-                unsafe part.file_name = fileName == "" ? nc_slice_of("") : text.put(fileName)
+                unsafe part.file_name = filename == "" ? nc_slice_of("") : text.put(filename)
                 unsafe part.type = text.put(body.contentType)
                 return unsafe add(&part, headers, in: &text, body, &error)
             }
@@ -77,8 +77,8 @@ internal import CNetCore
         }
     }
 
-    private func textBytes(_ body: Body, _ name: String, _ fileName: String?, _ headers: Headers) -> Int {
-        var bytes = name.utf8.count + (fileName?.utf8.count ?? 0) + (body.contentType?.utf8.count ?? 0)
+    private func textBytes(_ body: Body, _ name: String, _ filename: String?, _ headers: Headers) -> Int {
+        var bytes = name.utf8.count + (filename?.utf8.count ?? 0) + (body.contentType?.utf8.count ?? 0)
         if case .file(let path) = body.content {
             bytes += path.utf8.count
         }

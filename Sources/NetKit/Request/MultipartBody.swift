@@ -13,7 +13,7 @@ public struct MultipartBody: Sendable {
     enum Part: Sendable {
         case field(name: String, value: Bytes)
         case parameters(Parameters, QueryEncoding)
-        case content(Body, name: String, fileName: String?, headers: Headers)
+        case content(Body, name: String, filename: String?, headers: Headers)
         case bare(Headers, Bytes)
     }
 
@@ -44,14 +44,14 @@ public struct MultipartBody: Sendable {
 
     /// Adds a field with ``Bytes``, `Data` or `[UInt8]`. With a file name or a content type it is a file.
     ///
-    ///     form.append(pixels, name: "photo", fileName: "a.png", contentType: "image/png")
+    ///     form.append(pixels, name: "photo", filename: "a.png", contentType: "image/png")
     public mutating func append(
-        _ value: some BytesConvertible, name: String, fileName: String? = nil, contentType: String? = nil
+        _ value: some BytesConvertible, name: String, filename: String? = nil, contentType: String? = nil
     ) {
-        if fileName == nil, contentType == nil {
+        if filename == nil, contentType == nil {
             parts.append(.field(name: name, value: value._bytes))
         } else {
-            append(.data(value, contentType: contentType), name: name, fileName: fileName)
+            append(.data(value, contentType: contentType), name: name, filename: filename)
         }
     }
 
@@ -70,27 +70,27 @@ public struct MultipartBody: Sendable {
     /// Adds a part whose content is a body, such as bytes, a file or a sequence. The part has the body's content type
     /// and Content-Encoding; a Content-Encoding in `headers` takes precedence.
     ///
-    ///     form.append(.file("/tmp/a.csv"), name: "table", fileName: "b.csv", contentType: "text/csv")
+    ///     form.append(.file("/tmp/a.csv"), name: "table", filename: "b.csv", contentType: "text/csv")
     ///     form.append(.stream(length: 1024) { pieces }, name: "blob")
     ///
     /// - Parameters:
     ///   - content: the part's content.
     ///   - name: the field's name.
-    ///   - fileName: the file name. If `nil`, a file has the last component of its path as its name, and other content
+    ///   - filename: the file name. If `nil`, a file has the last component of its path as its name, and other content
     ///     has none. If there is a file name but no content type, the type is derived from the extension, or is
     ///     `application/octet-stream`.
     ///   - contentType: the content type; `nil` for that of the body.
     ///   - headers: further fields of the part, which are sent in this order after the standard ones.
     ///     Content-Disposition and Content-Type are not allowed.
     public mutating func append(
-        _ content: Body, name: String, fileName: String? = nil, contentType: String? = nil, headers: Headers = [:]
+        _ content: Body, name: String, filename: String? = nil, contentType: String? = nil, headers: Headers = [:]
     ) {
         var (content, headers) = (content, headers)
         content.contentType = contentType ?? content.contentType
         if let coding = content.contentEncoding, headers["Content-Encoding"] == nil {
             headers["Content-Encoding"] = coding
         }
-        parts.append(.content(content, name: name, fileName: fileName, headers: headers))
+        parts.append(.content(content, name: name, filename: filename, headers: headers))
     }
 
     /// Adds a part with exactly these fields: the library adds neither Content-Disposition nor Content-Type.

@@ -175,7 +175,7 @@ struct FirstGuessTests {
         form.append(data, name: "data")
         form.append(array, name: "array")
         form.append(bytes, name: "bytes")
-        form.append(.data(data), name: "file", fileName: "a.bin")
+        form.append(.data(data), name: "file", filename: "a.bin")
         form.append(["n": array.count, "q": "x"])
         let text = try await agent.post("a", as: String.self, body: .multipart(form)).value
         #expect(text.components(separatedBy: "\r\n\r\nsent\r\n").count == 5)

@@ -50,22 +50,22 @@ struct MultipartTests {
             return
         }
         let headers = Headers((part.headers ?? []).map { .init(name: $0[0], value: $0[1]) })
-        form.append(Body(value, contentType: part.type), name: name, fileName: part.filename, headers: headers)
+        form.append(Body(value, contentType: part.type), name: name, filename: part.filename, headers: headers)
     }
 
     @Test func bytesCanHaveAFileNameAndAType() async throws {
         var (short, long) = (MultipartBody(boundary: Self.boundary), MultipartBody(boundary: Self.boundary))
         let content: [UInt8] = [1, 2, 3]
-        short.append(content, name: "a", fileName: "a.png", contentType: "image/webp")
-        short.append(content, name: "b", fileName: "b.png")
+        short.append(content, name: "a", filename: "a.png", contentType: "image/webp")
+        short.append(content, name: "b", filename: "b.png")
         short.append(content, name: "c", contentType: "text/x")
         short.append(content, name: "d")
-        short.append(.data(content, contentType: "text/x"), name: "e", fileName: "e.bin", contentType: "text/y")
-        long.append(.data(content, contentType: "image/webp"), name: "a", fileName: "a.png")
-        long.append(.data(content), name: "b", fileName: "b.png")
+        short.append(.data(content, contentType: "text/x"), name: "e", filename: "e.bin", contentType: "text/y")
+        long.append(.data(content, contentType: "image/webp"), name: "a", filename: "a.png")
+        long.append(.data(content), name: "b", filename: "b.png")
         long.append(.data(content, contentType: "text/x"), name: "c")
         long.append(Bytes(content), name: "d")
-        long.append(.data(content, contentType: "text/y"), name: "e", fileName: "e.bin")
+        long.append(.data(content, contentType: "text/y"), name: "e", filename: "e.bin")
         #expect(try await bytes(of: .multipart(short)) == bytes(of: .multipart(long)))
         let text = String(decoding: try await bytes(of: .multipart(short)), as: UTF8.self)
         #expect(
@@ -98,7 +98,7 @@ struct MultipartTests {
         form.append(["a": [1, true], "b": nil], encoding: QueryEncoding(booleans: .words))
         form.append(.file(folder.file("a.txt")), name: "file")
         form.append(.stream(length: 6) { Pieces([Array("str".utf8), Array("eam".utf8)]) }, name: "s")
-        form.append(.once(length: 4, Pieces([Array("once".utf8)])), name: "o", fileName: "o.bin")
+        form.append(.once(length: 4, Pieces([Array("once".utf8)])), name: "o", filename: "o.bin")
         form.append(headers: ["X-Bare": "1"], bytes: Bytes(Array("bare".utf8)))
         let expected =
             frame("city", "Lisbon") + frame("a[]", "1") + frame("a[]", "true") + frame("b", "")

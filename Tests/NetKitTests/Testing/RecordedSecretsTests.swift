@@ -55,7 +55,7 @@ struct RecordedSecretsTests {
         var form = MultipartBody()
         form.append("hunter2", name: "user[password]")
         form.append("Bern", name: "city")
-        form.append(Body(Bytes([0xFF, 0x00]), contentType: "image/x"), name: "photo", fileName: "token.png")
+        form.append(Body(Bytes([0xFF, 0x00]), contentType: "image/x"), name: "photo", filename: "token.png")
         form.append("hunter2\r\n\r\n", name: "pin")
         _ = try await agent().send(Request<Bytes>("/", method: .post, body: try .multipart(form)))
         let body = try #require(try exchange.request.body?.base64)

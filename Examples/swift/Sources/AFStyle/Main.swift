@@ -35,7 +35,7 @@ struct Main {
         // A form of several parts, with progress.
         var form = MultipartBody()
         form.append("Oslo", name: "city")
-        form.append(.text("picture"), name: "photo", fileName: "oslo.txt")
+        form.append(.text("picture"), name: "photo", filename: "oslo.txt")
         var upload = Request<Void>("upload", method: .post, body: try .multipart(form))
         let (handler, updates) = TransferProgress.stream()
         upload.progress = handler
