@@ -7,8 +7,6 @@ struct Fields: Endpoint { typealias Value = Int; let path = ""; let headers = 5 
 struct Payload: Endpoint { typealias Value = Int; let path = ""; let body = 5 }  // refused
 struct Payloads: Endpoint { typealias Value = Int; let path = ""; let body = ["a": 1] }  // refused
 struct Base: Endpoint { typealias Value = Int; let path = ""; let baseURL = 5 }  // refused
-struct CDN: Endpoint { typealias Value = Int; let path = ""; let cdnURL = 5 }  // refused
-struct UsesCDN: Endpoint { typealias Value = Int; let path = ""; let usesCDN = 1 }  // refused
 struct Query: Endpoint { typealias Value = Int; let path = ""; let parameters = 5 }  // refused
 struct URLQuery: Endpoint { typealias Value = Int; let path = ""; let query = 5 }  // refused
 struct Decoded: Endpoint { typealias Value = Int; let path = ""; let decoding = Decoding<String>.automatic }  // refused

@@ -6,14 +6,12 @@ extension Agent {
         /// Whether a request's path that begins with "/" is appended to the base URL's path. Otherwise it replaces that
         /// path (RFC 3986, 5.2).
         public var keepsBasePath = false
-        /// The base of relative URLs for requests that use a CDN. If `nil` or empty, the base URL applies.
-        public var cdnURL: String?
         /// Further origins that receive the agent's additions to requests, as URLs such as
         /// "https://images.example.com". The paths of these URLs are ignored.
         ///
         /// With a base URL, the agent's additions go only to:
-        /// - the origins of ``baseURL`` and ``cdnURL``
-        /// - the origins that a request or its service names as a base or a CDN
+        /// - the origin of ``baseURL``
+        /// - the origins of the base URLs that a request or its service sets
         /// - these origins
         ///
         /// The additions are ``headers``, ``parameters``, ``computedHeaders``, ``computedParameters``,

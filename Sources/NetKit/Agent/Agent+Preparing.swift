@@ -235,13 +235,8 @@ extension Agent {
             .filled(from: additions.headers)
     }
 
-    /// Returns the base URL for a request: its own, otherwise the service's, otherwise the agent's. If the request uses
-    /// a CDN, the CDN URLs come first, in the same order.
+    /// Returns the base URL for a request: its own, otherwise the service's, otherwise the agent's.
     func baseURL(of request: Request<Bytes>, of service: Service?) throws(NetError) -> String? {
-        let serviceCDN = try service?.cdnURL()
-        if request.usesCDN, let url = request.cdnURL.nonEmpty ?? serviceCDN ?? configuration.cdnURL.nonEmpty {
-            return url
-        }
         if let url = request.baseURL.nonEmpty {
             return url
         }

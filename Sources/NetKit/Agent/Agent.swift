@@ -106,9 +106,7 @@ public final class Agent: Sendable {
         self.configuration = configuration
         self.hub = hub
         defaultHeaders = configuration.defaultHeaders
-        origins = configuration.baseURL.nonEmpty.map { base in
-            TrustedOrigins([base, configuration.cdnURL] + configuration.trustedOrigins)
-        }
+        origins = configuration.baseURL.nonEmpty.map { TrustedOrigins([$0] + configuration.trustedOrigins) }
         limits = LimitsStorage(configuration.limits)
         streamLimits = LimitsStorage(configuration.streamLimits)
         json = configuration.json.isDefault ? nil : JSONCodingStorage(configuration.json)

@@ -55,21 +55,20 @@ extension Agent {
 
     private func withheldAdditions(of request: Request<Bytes>, at url: String) -> WithheldAdditions {
         let service = request.service
-        let (requestURLs, serviceOrigins) = ([request.baseURL, request.cdnURL], service?.baseURLsOfEnvironment ?? [])
-        let agentOrigins = [configuration.baseURL, configuration.cdnURL] + configuration.trustedOrigins
+        let requestOrigins = [request.baseURL, service?.baseURLOfEnvironment]
+        let agentOrigins = [configuration.baseURL] + configuration.trustedOrigins
         guard
-            ([configuration.baseURL, request.baseURL] + serviceOrigins).contains(where: { $0.nonEmpty != nil })
-                || (request.usesCDN && (requestURLs + agentOrigins).contains { $0.nonEmpty != nil })
+            ([configuration.baseURL] + requestOrigins).contains(where: { $0.nonEmpty != nil })
                 || service?.configuration.baseURLs.isEmpty == false
         else { return [] }
         var withheldAdditions: WithheldAdditions = []
-        if !TrustedOrigins(agentOrigins + requestURLs + serviceOrigins).contains(url) {
+        if !TrustedOrigins(agentOrigins + requestOrigins).contains(url) {
             withheldAdditions.insert(.agent)
         }
         guard let service else { return withheldAdditions }
         // A service without base URLs uses the agent's.
-        let shared = service.configuration.baseURLs.isEmpty ? agentOrigins : [configuration.cdnURL]
-        if !TrustedOrigins(serviceOrigins + service.configuration.trustedOrigins + requestURLs + shared).contains(url) {
+        let shared = service.configuration.baseURLs.isEmpty ? agentOrigins : []
+        if !TrustedOrigins(requestOrigins + service.configuration.trustedOrigins + shared).contains(url) {
             withheldAdditions.insert(.service)
         }
         return withheldAdditions
@@ -89,9 +88,6 @@ extension Agent {
 }
 
 extension Service {
-    /// The base URL and the CDN URL of the service in the current environment.
-    fileprivate var baseURLsOfEnvironment: [String?] {
-        let environment = environment
-        return [configuration.baseURLs[environment], configuration.cdnURLs[environment]]
-    }
+    /// The base URL of the service in the current environment.
+    fileprivate var baseURLOfEnvironment: String? { configuration.baseURLs[environment] }
 }

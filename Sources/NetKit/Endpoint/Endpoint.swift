@@ -22,9 +22,6 @@ where
     ServiceValue: OptionalConvertible<Service>,
     BaseURL: OptionalConvertible,
     BaseURL.Wrapped: URLConvertible,
-    CDNURL: OptionalConvertible,
-    CDNURL.Wrapped: URLConvertible,
-    CDNChoice: OptionalConvertible<Bool>,
     MethodValue: MethodConvertible,
     ParametersValue: ParametersConvertible,
     QueryValue: ParametersConvertible,
@@ -104,13 +101,8 @@ extension Endpoint {
         if let placement = parameterPlacement._optional, placement != .byMethod {
             request.parameterPlacement = placement
         }
-        let usesCDN = usesCDN._optional ?? false
-        let base = baseURL._optional?._urlText
-        let cdn = cdnURL._optional?._urlText
-        if base != nil || cdn != nil || usesCDN {
+        if let base = baseURL._optional?._urlText {
             request.baseURL = base
-            request.cdnURL = cdn
-            request.usesCDN = usesCDN
         }
         if let credentials = credentials._optional {
             request.credentials = credentials

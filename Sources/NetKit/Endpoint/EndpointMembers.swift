@@ -9,10 +9,6 @@ public protocol EndpointMembers: Startable {
     associatedtype ServiceValue = Service?
     /// The type of ``baseURL``.
     associatedtype BaseURL = String?
-    /// The type of ``cdnURL``.
-    associatedtype CDNURL = String?
-    /// The type of ``usesCDN``.
-    associatedtype CDNChoice = Bool
     /// The type of ``method``.
     associatedtype MethodValue = Method
     /// The type of ``parameters``.
@@ -68,11 +64,6 @@ public protocol EndpointMembers: Startable {
     var service: ServiceValue { get }
     /// The base URL of the path: a `String` or a `URL`. If `nil` or empty, the base URL of the service or the agent applies.
     var baseURL: BaseURL { get }
-    /// The base URL of the path if ``usesCDN`` is true. If `nil` or empty, the CDN URL of the service or the agent
-    /// applies.
-    var cdnURL: CDNURL { get }
-    /// Whether the path is relative to the CDN URL, if there is one.
-    var usesCDN: CDNChoice { get }
     /// The method: a ``Method`` or a `String`; GET by default.
     var method: MethodValue { get }
     /// The parameters, which are evaluated for each call; none by default: ``Parameters`` or a dictionary.
@@ -146,16 +137,6 @@ extension EndpointMembers where ServiceValue == Service? {
 extension EndpointMembers where BaseURL == String? {
     /// Returns `nil`: the base URL of the service or the agent applies.
     public var baseURL: String? { nil }
-}
-
-extension EndpointMembers where CDNURL == String? {
-    /// Returns `nil`: the CDN URL of the service or the agent applies.
-    public var cdnURL: String? { nil }
-}
-
-extension EndpointMembers where CDNChoice == Bool {
-    /// Returns false.
-    public var usesCDN: Bool { false }
 }
 
 extension EndpointMembers where MethodValue == Method {

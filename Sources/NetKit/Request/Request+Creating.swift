@@ -97,23 +97,11 @@ extension Request where Value == Void {
 }
 
 extension Request {
-    /// The base of a relative URL. If `nil` or empty, the base of the service applies, or else that of the agent.
+    /// The base of a relative URL, such as that of a CDN. If `nil` or empty, the base of the service applies, or else
+    /// that of the agent.
     public var baseURL: String? {
-        get { callSettings?.value.baseURLs.baseURL }
-        set { settings.baseURLs.baseURL = newValue }
-    }
-
-    /// The base of a relative URL if ``usesCDN`` is true. If `nil` or empty, the CDN base of the service applies, or
-    /// else that of the agent.
-    public var cdnURL: String? {
-        get { callSettings?.value.baseURLs.cdnURL }
-        set { settings.baseURLs.cdnURL = newValue }
-    }
-
-    /// Whether a relative URL uses the CDN base. If no CDN base is set, the base URL applies.
-    public var usesCDN: Bool {
-        get { callSettings?.value.baseURLs.usesCDN ?? false }
-        set { settings.baseURLs.usesCDN = newValue }
+        get { callSettings?.value.baseURL }
+        set { settings.baseURL = newValue }
     }
 
     /// Whether the request is sent unchanged. If true, the agent and the service add no base URL, fields or parameters
@@ -125,9 +113,9 @@ extension Request {
 }
 
 extension Request {
-    /// Returns true if both requests have the same service and set the same base URLs.
+    /// Returns true if both requests have the same service and set the same base URL.
     func hasSameBaseURL(_ other: Request) -> Bool {
-        service === other.service && settings.baseURLs == other.settings.baseURLs
+        service === other.service && baseURL == other.baseURL
     }
 
     /// Whether the URL or body already contains the parameters of the agent and the service, and the URL filters have

@@ -7,11 +7,8 @@ extension Service {
         /// If the dictionary is empty, the agent's base URL applies. If it has entries, but none for the current
         /// environment, a request with a relative URL fails with ``NetError/Code/usage``.
         public var baseURLs: [Environment: String]
-        /// The base of relative URLs of requests that use the CDN, in each environment. If the current environment has
-        /// no entry, these requests use the base URL.
-        public var cdnURLs: [Environment: String] = [:]
         /// Additional origins that receive the service's fields, parameters and signatures, and to which its
-        /// ``OriginBoundInterceptor``s apply. By default these are only the origins of its base and CDN URLs; see
+        /// ``OriginBoundInterceptor``s apply. By default this is only the origin of its base URL; see
         /// ``Agent/Configuration/trustedOrigins``.
         public var trustedOrigins: [String] = []
         /// The initial environment.

@@ -58,16 +58,6 @@ extension Service {
             }
             return nil
         }
-        return try appendingVersion(url)
-    }
-
-    /// Returns the CDN base URL in the current environment, or `nil` if there is none.
-    func cdnURL() throws(NetError) -> String? {
-        guard let url = configuration.cdnURLs[environment].nonEmpty else { return nil }
-        return try appendingVersion(url)
-    }
-
-    private func appendingVersion(_ url: String) throws(NetError) -> String {
         let version = configuration.version
         return version.isEmpty ? url : try joinURL(version, to: url, keepsBasePath: true)
     }

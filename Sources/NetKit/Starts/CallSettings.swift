@@ -5,7 +5,7 @@ struct CallSettings: Sendable {
     var userInfo: [String: any Sendable] = [:]
     var group: ObjectIdentifier?
     var service: (any AnyObject & Sendable)?
-    var baseURLs: BaseURLs = BaseURLs()
+    var baseURL: String?
     var isComplete: Bool = false
     var parameterSource: ParameterSource?
     var cacheKeyParameters: (@Sendable (Parameters) -> Parameters)?
@@ -27,13 +27,6 @@ struct CallSettings: Sendable {
     var downloadTarget: DownloadTarget?
     var downloadPlan: DownloadPlan?
     var webSocketPlan: WebSocketPlan?
-}
-
-/// The base URLs that a request itself sets, which override those of the agent and the service.
-struct BaseURLs: Sendable, Equatable {
-    var baseURL: String?
-    var cdnURL: String?
-    var usesCDN = false
 }
 
 /// The settings of a call behind one reference, so that few requests pay for them.

@@ -21,7 +21,6 @@ struct AgentParametersTests {
     @Test func agentWithoutAdditionsSendsBareRequests() {
         #expect(Agent(.init(baseURL: "http://h"), transport: stub).isBare(Request<Bytes>("x", parameters: ["a": 1])))
         var configuration = Agent.Configuration(headers: ["A": "b"])
-        configuration.cdnURL = "http://cdn"
         #expect(Agent(configuration, transport: stub).isBare(Request<Bytes>("x")))
         configuration.urlFilters = [.adding(["a": 1])]
         #expect(!Agent(configuration, transport: stub).isBare(Request<Bytes>("x")))

@@ -7,14 +7,11 @@ struct RequestURLTests {
 
     /// Returns the URL that a request is sent to.
     private func resolvedURL(
-        _ path: String = "get", base: String? = "http://agent/v1", cdn: String? = nil,
-        _ change: (inout Request<Bytes>) -> Void
+        _ path: String = "get", base: String? = "http://agent/v1", _ change: (inout Request<Bytes>) -> Void
     ) async throws -> String? {
-        var configuration = Agent.Configuration(baseURL: base)
-        configuration.cdnURL = cdn
         var request = Request<Bytes>(path)
         change(&request)
-        _ = try await Agent(configuration, transport: stub).send(request)
+        _ = try await Agent(.init(baseURL: base), transport: stub).send(request)
         return stub.requests.last?.url
     }
 
@@ -25,35 +22,8 @@ struct RequestURLTests {
         #expect(try await resolvedURL(base: nil) { $0.baseURL = "http://own" } == "http://own/get")
     }
 
-    @Test func cdnIsUsedOnlyWhenTheRequestEnablesIt() async throws {
-        #expect(try await resolvedURL(cdn: "http://cdn") { $0.cdnURL = "http://own-cdn" } == "http://agent/v1/get")
-        #expect(try await resolvedURL(cdn: "http://cdn") { $0.usesCDN = true } == "http://cdn/get")
-    }
-
-    @Test func cdnOfTheRequestOverridesTheCDNOfTheAgent() async throws {
-        let url = try await resolvedURL(cdn: "http://cdn") {
-            $0.usesCDN = true
-            $0.cdnURL = "http://own-cdn/x"
-        }
-        #expect(url == "http://own-cdn/x/get")
-    }
-
-    // YTKNetwork left the URL relative if there was no CDN (Y8).
-    @Test func requestUsesTheBaseWhenNoCDNIsConfigured() async throws {
-        #expect(try await resolvedURL { $0.usesCDN = true } == "http://agent/v1/get")
-        #expect(try await resolvedURL(cdn: "") { $0.usesCDN = true } == "http://agent/v1/get")
-        let own = try await resolvedURL {
-            $0.usesCDN = true
-            $0.baseURL = "http://own"
-        }
-        #expect(own == "http://own/get")
-    }
-
     @Test func absoluteURLIsNotChanged() async throws {
-        let url = try await resolvedURL("http://there/x?y=1", cdn: "http://cdn") {
-            $0.usesCDN = true
-            $0.baseURL = "http://own"
-        }
+        let url = try await resolvedURL("http://there/x?y=1") { $0.baseURL = "http://own" }
         #expect(url == "http://there/x?y=1")
     }
 

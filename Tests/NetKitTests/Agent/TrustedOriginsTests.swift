@@ -124,11 +124,23 @@ struct TrustedOriginsTests {
                 == Self.all.filter { $0.first == "s" })
     }
 
-    @Test func configuredBaseOrCDNIsTrusted() async throws {
-        var withCDN = configuration()
-        withCDN.cdnURL = "http://cdn/files"
-        #expect(try await sentSecrets("http://cdn/x", withCDN) == Self.agentSecrets)
-        #expect(try await sentSecrets("x", withCDN) { $0.usesCDN = true } == Self.agentSecrets)
+    @Test func baseURLOfARequestIsTrustedForThatRequest() async throws {
+        #expect(try await sentSecrets("x", configuration()) { $0.baseURL = "http://cdn/files" } == Self.agentSecrets)
+        #expect(try await sentSecrets("//cdn/x", configuration()) { $0.baseURL = "http://cdn" } == Self.agentSecrets)
+        // An absolute URL of the same CDN needs an entry in the list, unless its request names the base too.
+        var trusting = configuration()
+        #expect(try await sentSecrets("http://cdn/x", trusting) == [])
+        trusting.trustedOrigins = ["http://cdn"]
+        #expect(try await sentSecrets("http://cdn/x", trusting) == Self.agentSecrets)
+    }
+
+    @Test func aServicesSecretsGoToTheBaseURLOfTheRequest() async throws {
+        let onCDN = { (request: inout Request<Bytes>) in request.baseURL = "http://cdn/files" }
+        #expect(try await sentSecrets("x", configuration(), service: service(), onCDN) == Self.all)
+        #expect(try await sentSecrets("//other/x", configuration(), service: service(), onCDN) == [])
+    }
+
+    @Test func configuredBaseIsTrusted() async throws {
         #expect(try await sentSecrets("x", configuration()) { $0.baseURL = "http://own/" } == Self.agentSecrets)
         #expect(try await sentSecrets("x", configuration(), service: service(base: "http://api/")) == Self.all)
         // A path that begins with "//" is cross-origin too.

@@ -29,7 +29,6 @@ struct EndpointMemberTests {
             let acceptedTypes = ["application/json"]
             var parameters: Parameters { ["a": 1] }
             var parameterPlacement: ParameterPlacement? { .query }
-            var usesCDN: Bool? { nil }
         }
         let received = try await sent(Converted())
         #expect(received.method == .post && received.url == "http://base/v2/things?a=1")

@@ -16,8 +16,6 @@ struct EndpointTests {
         typealias Value = JSONValue
         var path: String { "things" }
         var baseURL: String? { "http://own/base" }
-        var cdnURL: String? { "http://own-cdn" }
-        var usesCDN = true
         var method: NetKit.Method { .post }
         var parameters: Parameters? { ["a": 1] }
         var parameterPlacement: ParameterPlacement { .query }
@@ -59,7 +57,7 @@ struct EndpointTests {
         let response = try await agent.send(Everything())
         #expect(response.value == [1])
         let received = try #require(stub.requests.first)
-        #expect(received.url == "http://own-cdn/things?a=1")
+        #expect(received.url == "http://own/base/things?a=1")
         #expect(received.method == .post)
         #expect(received.body.text == #"{"b":2}"#)
         #expect(received.headers["X-Own"] == "1" && received.headers["X-Last"] == "1")
@@ -70,10 +68,6 @@ struct EndpointTests {
         #expect(received.request.userInfo["page"] as? Int == 3)
         let key = try await agent.cacheKey(forStarting: Everything())
         #expect(key.explanation.contains("a=1") == false)
-        var onBase = Everything()
-        onBase.usesCDN = false
-        _ = try await agent.send(onBase)
-        #expect(stub.requests.last?.url == "http://own/base/things?a=1")
     }
 
     @Test func valueTypeDeterminesTheDecoding() async throws {

@@ -87,13 +87,12 @@ struct ServiceTests {
         for base in ["http://a/api", "http://a/api/"] {
             let service = service {
                 $0.baseURLs[.release] = base
-                $0.cdnURLs[.release] = "http://cdn"
                 $0.version = "v2"
             }
             #expect(try await sent(request(service, "cities/hot"))?.url == "http://a/api/v2/cities/hot")
             var onCDN = request(service, "logo")
-            onCDN.usesCDN = true
-            #expect(try await sent(onCDN)?.url == "http://cdn/v2/logo")
+            onCDN.baseURL = "http://cdn"
+            #expect(try await sent(onCDN)?.url == "http://cdn/logo")
         }
         #expect(try await sent(request(service { $0.version = "" }))?.url == "http://a/x")
     }

@@ -1,4 +1,4 @@
-// YTKNetwork's idiom: a type per request, one configuration of base URL, CDN and common arguments, blocks for the result.
+// YTKNetwork's idiom: a type per request, one configuration of base URL and common arguments, blocks for the result.
 import NetKit
 import NetKitCompat
 import NetKitTesting
@@ -33,7 +33,7 @@ struct AddCity: Endpoint {
 struct Picture: Endpoint {
     typealias Value = Bytes
     let path = "oslo.png"
-    let usesCDN = true
+    let baseURL = "http://cdn.example"
 }
 
 @main
@@ -45,7 +45,6 @@ struct Main {
         stub.register("http://cdn.example/oslo.png", with: .bytes([0x89, 0x50, 0x4E, 0x47], contentType: "image/png"))
 
         var configuration = Agent.Configuration(baseURL: "http://api.example/v2")
-        configuration.cdnURL = "http://cdn.example"
         configuration.urlFilters = [.adding(["platform": "linux"])]
         let agent = Agent(configuration, transport: stub)
 
