@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitOffline
 import NetKitTesting
 import Testing
@@ -67,7 +68,7 @@ struct QueuePersistenceTests {
                 stamp.increment()
                 return ["stamp": .init(stamp.value)]
             }
-            configuration.urlFilters = [.adding(["filtered": 1])]
+            configuration.interceptors.insert(URLFilter.adding(["filtered": 1]), at: 0)
         }
         #expect(await ending(of: fixture.put("/1"), from: agent) == .failed(.queued))
         #expect(await ending(of: Request<Bytes>("/2", method: .delete), from: agent) == .failed(.queued))

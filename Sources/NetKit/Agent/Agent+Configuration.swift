@@ -24,9 +24,6 @@ extension Agent {
         ///
         /// A redirect to another origin removes all additions, even if that origin is listed here.
         public var trustedOrigins: [String] = []
-        /// Filters that change URLs before they are joined to a base URL, in order. For an absolute URL, only filters
-        /// with `filtersAbsoluteURLs` run.
-        public var urlFilters: [URLFilter] = []
         /// Header fields for every request that does not set them itself.
         public var headers: Headers
         /// Computes further fields for each call. They override ``headers``, and the request's own fields override

@@ -9,7 +9,7 @@ private struct ComputedAdditions: Sendable {
 extension Agent.Configuration {
     /// Whether requests get more than a base URL and constant fields.
     var addsToRequests: Bool {
-        !urlFilters.isEmpty || parameters != nil || computedParameters != nil || computedHeaders != nil
+        parameters != nil || computedParameters != nil || computedHeaders != nil
     }
 }
 
@@ -135,7 +135,6 @@ extension Agent {
         _ computed: ComputedAdditions, to call: Call, at destination: Destination
     ) throws(NetError) -> Call {
         var request = call.request
-        request.url = destination.url
         if let json = request.isComplete ? request.jsonStorage : json(of: request) {
             request.content.optionalSettings.json = json
         }
@@ -164,8 +163,7 @@ extension Agent {
         addDefaults(to: &content, &headers, limits: additions.limits)
         var result = call
         result.request = Request<Bytes>(RequestStorage(content), headers: headers, decoding: .bytes)
-        let isChanged = additions.parameters != nil || computed.hasOwnParameters || destination.isFiltered
-        if isChanged || request.hasAppliedParameters {
+        if additions.parameters != nil || computed.hasOwnParameters || request.hasAppliedParameters {
             result.request.markParametersApplied()
         }
         result.origin = CallOrigin(

@@ -19,9 +19,6 @@ struct TrustedOrigins: Sendable {
 struct Destination: Sendable {
     /// The base URL. If `nil`, the URL is not joined to a base.
     var base: String?
-    /// The request's URL after the URL filters.
-    var url: String
-    var isFiltered = false
     var withheldAdditions: WithheldAdditions = []
 }
 
@@ -31,26 +28,16 @@ extension Agent {
 
     /// Returns the target of a request, and whether agent and service withhold their additions from it.
     func destination(of request: Request<Bytes>) throws(NetError) -> Destination {
-        var destination = Destination(url: request.url)
+        var destination = Destination()
         if !request.isComplete {
             destination.base = try baseURL(of: request, of: request.service)
-            try filter(&destination, of: request)
         }
-        var whole = destination.url
+        var whole = request.url
         if let base = destination.base, !(request.keepsDotSegments && request.content.hasAbsoluteURL) {
             whole = try joinURL(whole, to: base, keepsBasePath: configuration.keepsBasePath)
         }
         destination.withheldAdditions = withheldAdditions(of: request, at: whole)
         return destination
-    }
-
-    private func filter(_ destination: inout Destination, of request: Request<Bytes>) throws(NetError) {
-        guard !request.hasAppliedParameters else { return }
-        let isAbsolute = request.content.hasAbsoluteURL
-        for filter in configuration.urlFilters where filter.filtersAbsoluteURLs || !isAbsolute {
-            destination.url = try filter.filtered(destination.url, of: request)
-            destination.isFiltered = true
-        }
     }
 
     private func withheldAdditions(of request: Request<Bytes>, at url: String) -> WithheldAdditions {

@@ -159,7 +159,7 @@ extension Call {
     private mutating func keepParameters(_ select: (Parameters) -> Parameters) throws(NetError) {
         guard let sent = sentParameters else { return }
         let (own, others) = split(select(sent))
-        try apply(own, with: others)
+        try apply(own, with: others, keepsAddedQuery: true)
     }
 
     /// Splits new parameters into the request's own and those that agent and service add. If the request had no
@@ -172,19 +172,23 @@ extension Call {
         return (changed, own.hasFields ? nothing : others)
     }
 
-    private mutating func apply(_ own: Parameters?, with others: Parameters?) throws(NetError) {
+    /// - Parameter keepsAddedQuery: whether an interceptor may have extended the query. Its additions are then kept.
+    private mutating func apply(
+        _ own: Parameters?, with others: Parameters?, keepsAddedQuery: Bool = false
+    ) throws(NetError) {
         guard let origin else {
             request.parameters = own
             return
         }
-        guard request.url == origin.placedURL else {
+        let added = keepsAddedQuery ? request.url.query(addedTo: origin.placedURL) : ""
+        guard let added, !added.isEmpty || request.url == origin.placedURL else {
             throw NetError(.usage, "the URL was changed before the parameters: change the parameters first")
         }
         var content = origin.content.value
         content.optionalSettings.parameters = own
         let placed = try origin.base.placing(content, with: others)
         let hasAppliedParameters = request.hasAppliedParameters
-        request.url = placed.url
+        request.url = added.isEmpty ? placed.url : placed.url.addingQuery(added)
         if hasAppliedParameters {
             request.markParametersApplied()
         }
@@ -196,7 +200,8 @@ extension Call {
 }
 
 extension Call {
-    /// Returns the cache key of the request, with the parameters that ``Request/cacheKeyParameters`` selects.
+    /// Returns the cache key of the request, with the parameters that ``Request/cacheKeyParameters`` selects, and with
+    /// those that an interceptor has appended to the query.
     ///
     /// - Parameters:
     ///   - names: the names of the fields that are part of the key; other fields are ignored.
@@ -225,5 +230,22 @@ extension Call {
         var keyCall = self
         try keyCall.keepParameters(select)
         return try keyCall.request.placed()
+    }
+}
+
+extension String {
+    /// Returns the text that was appended to the query of a URL, which became this URL. Returns an empty text if the URLs
+    /// are equal, and `nil` if they differ in another way.
+    fileprivate func query(addedTo url: String) -> Substring? {
+        guard utf8.starts(with: url.utf8) else { return nil }
+        let added = utf8.dropFirst(url.utf8.count)
+        let mark = url.utf8.contains(UInt8(ascii: "?")) ? UInt8(ascii: "&") : UInt8(ascii: "?")
+        guard !added.isEmpty else { return "" }
+        return added.first == mark && !url.utf8.contains(UInt8(ascii: "#")) ? Substring(added.dropFirst()) : nil
+    }
+
+    /// Returns the URL, which has no fragment, with a text appended to its query.
+    fileprivate func addingQuery(_ text: Substring) -> String {
+        "\(self)\(utf8.contains(UInt8(ascii: "?")) ? "&" : "?")\(text)"
     }
 }

@@ -104,8 +104,8 @@ extension Request {
         set { settings.baseURL = newValue }
     }
 
-    /// Whether the request is sent unchanged. If true, the agent and the service add no base URL, fields or parameters
-    /// and apply no URL filters. The URL must be absolute. Limits, redirects, trust and interceptors apply as usual.
+    /// Whether the request is sent unchanged. If true, the agent and the service add no base URL, fields or parameters.
+    /// The URL must be absolute. Limits, redirects, trust and interceptors apply as usual.
     public var isComplete: Bool {
         get { callSettings?.value.isComplete ?? false }
         set { settings.isComplete = newValue }
@@ -118,8 +118,8 @@ extension Request {
         service === other.service && baseURL == other.baseURL
     }
 
-    /// Whether the URL or body already contains the parameters of the agent and the service, and the URL filters have
-    /// run. It stays true if an interceptor extends the query, but a different URL makes it false.
+    /// Whether the URL or body already contains the parameters of the agent and the service. It stays true if an
+    /// interceptor extends the query, but a different URL makes it false.
     var hasAppliedParameters: Bool {
         guard let placed = callSettings?.value.appliedParametersURL else { return false }
         return url == placed || url.hasPrefix(placed + (placed.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"))

@@ -65,7 +65,7 @@ public struct MD5Signing: OriginBoundInterceptor {
             }
             return try Self.lines(of: parameters) + privateKey
         case .rest(let version):
-            let prefix = Self.prefix(of: Self.path(of: call.request.url), version: version)
+            let prefix = Self.prefix(of: WrittenURL(call.request.url).path, version: version)
             guard let body = call.request.body else { return try prefix + Self.lines(of: parameters) + privateKey }
             guard let bytes = body.wholeBytes else {
                 throw NetError(.usage, "a body that is not in memory (multipart, file or stream) cannot be signed")
@@ -74,14 +74,6 @@ public struct MD5Signing: OriginBoundInterceptor {
             let inURL = call.hasParametersInBody ? [:] : parameters
             return try prefix + Self.lines(of: inURL) + String(decoding: Array(bytes), as: UTF8.self) + privateKey
         }
-    }
-
-    /// Returns the path of an absolute URL.
-    private static func path(of url: String) -> String {
-        let location = url.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
-        let authority = String(String.UnicodeScalarView(location)).split(
-            separator: "/", omittingEmptySubsequences: false)
-        return authority.dropFirst(3).joined(separator: "/")
     }
 
     /// Returns "version/method". The version must match whole components of the path.

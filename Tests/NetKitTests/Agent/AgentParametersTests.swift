@@ -22,7 +22,7 @@ struct AgentParametersTests {
         #expect(Agent(.init(baseURL: "http://h"), transport: stub).isBare(Request<Bytes>("x", parameters: ["a": 1])))
         var configuration = Agent.Configuration(headers: ["A": "b"])
         #expect(Agent(configuration, transport: stub).isBare(Request<Bytes>("x")))
-        configuration.urlFilters = [.adding(["a": 1])]
+        configuration.parameters = ["a": 1]
         #expect(!Agent(configuration, transport: stub).isBare(Request<Bytes>("x")))
     }
 

@@ -55,7 +55,6 @@ struct RequestURLTests {
     @Test func completeRequestInheritsNothingFromItsAgent() async throws {
         var configuration = Agent.Configuration(baseURL: "http://agent", headers: ["X-Agent": "1"])
         configuration.parameters = ["a": 1]
-        configuration.urlFilters = [.adding(["f": 1], filtersAbsoluteURLs: true)]
         configuration.computedHeaders = { _ in ["X-Computed": "1"] }
         let agent = Agent(configuration, transport: stub)
         var request = Request<Bytes>("http://there/x", method: .put, headers: ["X-Own": "1"], body: .text("body"))

@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -18,12 +19,12 @@ struct ResolvedRequestTests {
         let receivedRequests = Collected<Request<Bytes>>()
         let agent = agent(stub) { configuration in
             configuration.computedParameters = { _ in ["computed": 1] }
-            configuration.urlFilters = [.adding(["filtered": 1])]
             configuration.interceptors = [
+                URLFilter.adding(["filtered": 1]),
                 Wrapping { (call, next) async throws(NetError) -> ChainResponse in
                     receivedRequests.append(call.request)
                     return try await next(call)
-                }
+                },
             ]
         }
         var request = Request<Bytes>("/1", method: method, parameters: ["own": 1])

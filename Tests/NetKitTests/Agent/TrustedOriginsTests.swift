@@ -188,13 +188,6 @@ struct TrustedOriginsTests {
         #expect(stub.requests.last?.headers == ["Accept": "a/b"])
     }
 
-    @Test func filterThatChangesTheOriginLosesTheTrustOfTheBase() async throws {
-        var filtering = configuration()
-        filtering.urlFilters = [URLFilter { url, _ in "http:" + url }]
-        #expect(try await sentSecrets("//other/x", filtering) == [])
-        #expect(stub.requests.last?.url == "http://other/x")
-    }
-
     @Test func computedHeadersAreNotEvaluatedForUntrustedOrigins() async throws {
         let evaluationCount = Counter()
         var counting = configuration()

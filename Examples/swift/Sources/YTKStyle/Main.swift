@@ -45,7 +45,7 @@ struct Main {
         stub.register("http://cdn.example/oslo.png", with: .bytes([0x89, 0x50, 0x4E, 0x47], contentType: "image/png"))
 
         var configuration = Agent.Configuration(baseURL: "http://api.example/v2")
-        configuration.urlFilters = [.adding(["platform": "linux"])]
+        configuration.interceptors = [URLFilter.adding(["platform": "linux"])]
         let agent = Agent(configuration, transport: stub)
 
         let handle = agent.start(
@@ -60,7 +60,7 @@ struct Main {
 
         let urls = stub.requests.map(\.url)
         let expected = [
-            "http://api.example/v2/cities/hot?platform=linux&count=3", "http://api.example/v2/cities?platform=linux",
+            "http://api.example/v2/cities/hot?count=3&platform=linux", "http://api.example/v2/cities?platform=linux",
             "http://cdn.example/oslo.png?platform=linux",
         ]
         guard urls == expected else { throw NetError(.internal, "unexpected requests: \(urls)") }
