@@ -1,26 +1,18 @@
-import FoundationEssentials
-import NetKit
 import NetKitTesting
 import Testing
 
-struct ResponseSerializerTests {
+@testable import NetKit
+
+/// Decodings that are made of others, and the checks before a decoding.
+struct CombinedDecodingTests {
     private struct City: Codable, Sendable, Equatable {
         var id: Int
     }
 
-    /// A custom serializer: the sum of the bytes.
-    private struct Sum: ResponseSerializer {
-        var acceptedTypes: [String]? { ["application/sum"] }
-        var acceptedStatuses: StatusSet { 200..<400 }
-
-        func value(of response: Response<Bytes>) throws -> Int {
-            guard !response.bytes.isEmpty else { throw Refusal() }
-            return response.bytes.reduce(0) { $0 + Int($1) }
-        }
-    }
-
-    private struct Plain: ResponseSerializer {
-        func value(of response: Response<Bytes>) throws -> Bytes { response.bytes }
+    /// The sum of the bytes.
+    private static let sum = Decoding<Int>(types: ["application/sum"]) { response in
+        guard !response.bytes.isEmpty else { throw Refusal() }
+        return response.bytes.reduce(0) { $0 + Int($1) }
     }
 
     private struct Refusal: Error {}
@@ -34,39 +26,6 @@ struct ResponseSerializerTests {
 
     private func failure(_ body: () async throws -> some Any) async throws -> NetError {
         try #require(await #expect(throws: NetError.self) { _ = try await body() })
-    }
-
-    @Test func customSerializerSetsAcceptedTypesAndStatuses() async throws {
-        let request = Request("/", serializer: Sum())
-        #expect(try await agent("\u{1}\u{2}", "application/sum").send(request).value == 3)
-        #expect(try await agent("\u{1}\u{2}", "application/sum", status: 399).send(request).value == 3)
-        #expect(try await agent("\u{1}", nil).send(request).value == 1)
-        #expect(
-            try await failure { try await agent("a", "application/sum", status: 400).send(request) }.code
-                == .status)
-        #expect(try await failure { try await agent("a", "text/plain").send(request) }.code == .contentType)
-        let error = try await failure { try await agent("", "application/sum").send(request) }
-        #expect(error.code == .decoding && error.underlying is Refusal)
-    }
-
-    @Test func serializerAppliesToOneRequest() async throws {
-        var request = Request<City>("/")
-        request.acceptedTypes = ["text/html"]
-        let other = request.serialized(by: Sum())
-        #expect(other.acceptedStatuses == StatusSet(200..<400) && other.acceptedTypes == nil && other.url == "/")
-        #expect(request.acceptedStatuses == .automatic)
-        #expect(try await agent("\u{5}", "application/sum").send(other).value == 5)
-        // A serializer without declarations accepts any type, and successful statuses.
-        let plain = Request("/", serializer: Plain())
-        #expect(try await agent("x", "any/thing", status: 299).send(plain).value == Bytes(Array("x".utf8)))
-        #expect(try await failure { try await agent("x", "a/b", status: 500).send(plain) }.code == .status)
-    }
-
-    @Test func builtInDecodingsAreSerializers() async throws {
-        let request = Request("/", serializer: Decoding<City>.json)
-        #expect(try await agent(#"{"id":1}"#, "application/json").send(request).value == City(id: 1))
-        #expect(Decoding<City>.json.acceptedTypes?.contains("*+json") == true)
-        #expect(Decoding<Bytes>.bytes.acceptedTypes == nil && Decoding<Bytes>.bytes.acceptedStatuses == .automatic)
     }
 
     @Test func statusErrorHasTheTypeErrorAsUnderlyingError() async throws {
@@ -87,24 +46,24 @@ struct ResponseSerializerTests {
         #expect(any.code == .status && any.underlying == nil)
     }
 
-    @Test func firstSerializerThatReadsTheBodyWins() async throws {
+    @Test func firstDecodingThatReadsTheBodyWins() async throws {
         let either = Decoding<String>.first(
-            of: [Decoding<City>.json.map { "city \($0.id)" }, Decoding(Sum()).map { "sum \($0)" }, .text])
+            of: [Decoding<City>.json.map { "city \($0.id)" }, Self.sum.map { "sum \($0)" }, .text])
         let request = Request("/", decoding: either)
         #expect(try await agent(#"{"id":7}"#, "application/json").send(request).value == "city 7")
         #expect(try await agent("\u{3}", "application/sum").send(request).value == "sum 3")
         #expect(try await agent("hello", "text/plain").send(request).value == "hello")
-        // The type matches and the body does not, so the next serializer is used.
+        // The type matches and the body does not, so the next decoding is used.
         #expect(try await agent("[7]", "application/json").send(request).value == "[7]")
-        // Without a type, all serializers are tried in order.
+        // Without a type, all decodings are tried in order.
         #expect(try await agent(#"{"id":7}"#, nil).send(request).value == "city 7")
         #expect(try await agent("\u{3}", nil).send(request).value == "sum 3")
         #expect(try await agent("", nil).send(request).value == "")
     }
 
-    @Test func errorListsAllSerializersIfNoneReadsTheBody() async throws {
-        let either = Decoding<Int>.first(of: [.json, Decoding(Sum())])
-        #expect(either.acceptedTypes?.contains("application/sum") == true)
+    @Test func errorListsAllDecodingsIfNoneReadsTheBody() async throws {
+        let either = Decoding<Int>.first(of: [.json, Self.sum])
+        #expect(either.types?.contains("application/sum") == true)
         let request = Request("/", decoding: either)
         let wrong = try await failure { try await agent("[", "application/json").send(request) }
         #expect(wrong.code == .decoding && wrong.message.contains("2 decodings"))
@@ -114,7 +73,7 @@ struct ResponseSerializerTests {
         #expect((empty.underlying as? NetError)?.underlying is Refusal)
         #expect(try await failure { try await agent("1", "text/html").send(request) }.code == .contentType)
         let open = Decoding<Int>.first(of: [.json, Decoding { _ in throw Refusal() }])
-        #expect(open.acceptedTypes == nil)
+        #expect(open.types == nil)
         let error = try await failure { try await agent("1", "text/html").send(Request("/", decoding: open)) }
         #expect(error.code == .decoding && (error.underlying as? NetError)?.underlying is Refusal)
         let none = Request("/", decoding: Decoding<Int>.first(of: []))
