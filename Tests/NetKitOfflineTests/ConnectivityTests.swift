@@ -1,4 +1,5 @@
 import NetKit
+import NetKitCompat
 import NetKitOffline
 import NetKitTesting
 import Testing

@@ -233,6 +233,20 @@ extension Call {
     }
 }
 
+extension Call {
+    /// Applies the transport's changes to the URL now, so that an interceptor that signs it sees the URL that is sent.
+    public mutating func finalizeURL() throws(NetError) {
+        let url = request.url
+        guard !request.keepsDotSegments, url.utf8.contains(where: { $0 >= 0x80 }) || url.firstRange(of: "/.") != nil
+        else { return }
+        let hasAppliedParameters = request.hasAppliedParameters
+        request.url = try joinURL(url, to: url, keepsBasePath: false)
+        if hasAppliedParameters {
+            request.markParametersApplied()
+        }
+    }
+}
+
 extension String {
     /// Returns the text that was appended to the query of a URL, which became this URL. Returns an empty text if the URLs
     /// are equal, and `nil` if they differ in another way.

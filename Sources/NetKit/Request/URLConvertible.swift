@@ -51,12 +51,6 @@ package struct URLParts {
         let path = path.isEmpty ? "/" : path
         return query.map { "\(path)?\($0)" } ?? path
     }
-
-    /// The host as written, and the port unless it is the scheme's default: the value of the Host field.
-    var hostField: String? {
-        guard let host, let port, port != (scheme.lowercased() == "https" ? 443 : 80) else { return host }
-        return "\(host):\(port)"
-    }
 }
 
 extension URLConvertible {

@@ -60,8 +60,8 @@ extension Service {
         /// The interceptors of the service's calls, outermost first. They run after the agent's interceptors and before
         /// those of the request.
         public var interceptors: [any Interceptor] = []
-        /// The interceptors that sign requests, such as ``RequestSigning``. They run after all other
-        /// interceptors.
+        /// The interceptors that sign requests, such as `RequestSigning` of the product `NetKitCompat`. They run after
+        /// all other interceptors.
         public var signing: [any Interceptor] = []
         /// Checks each complete response, whatever its status. An error thrown here ends the call. A ``NetError`` is
         /// thrown unchanged; any other error becomes ``NetError/Code/invalidValue``.

@@ -2,7 +2,7 @@
 ///
 ///     var configuration = Service.Configuration(baseURLs: [.develop: "http://localhost:8080", .release: "https://a.com"])
 ///     configuration.version = "v2"
-///     configuration.signing = [RequestSigning(keyID: "app", key: secret)]
+///     configuration.headers = ["X-Client": "app"]
 ///     let cities = Service("cities", configuration)
 ///     var request = Request<[City]>("hot")
 ///     request.service = cities                    // https://a.com/v2/hot

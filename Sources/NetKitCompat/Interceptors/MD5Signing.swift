@@ -16,7 +16,7 @@ public import NetKit
 /// The signature is added to the URL as the parameter ``name``.
 ///
 /// MD5 is not collision-resistant, and the key can be extracted from the app. Use this type only for servers that
-/// require it; otherwise use `RequestSigning`.
+/// require it; otherwise use ``RequestSigning``.
 public struct MD5Signing: OriginBoundInterceptor {
     /// The elements of the digested text.
     public enum Style: Sendable, Hashable {

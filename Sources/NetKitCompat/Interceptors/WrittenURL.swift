@@ -26,6 +26,24 @@ struct WrittenURL {
         query = path.endIndex == rest.endIndex ? nil : String(rest[path.endIndex...].dropFirst())
     }
 
+    /// Path and query: the target of a request (RFC 9112, 3.2.1).
+    var target: String {
+        let path = path.isEmpty ? "/" : path
+        return query.map { "\(path)?\($0)" } ?? path
+    }
+
+    /// The host as written, and the port unless it is the scheme's default: the value of the Host field.
+    var hostField: String {
+        let isSecure = root.lowercased().hasPrefix("https:")
+        let authority = root.unicodeScalars.drop { $0 != "/" }.dropFirst(2)
+        let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
+        guard let colon = place.lastIndex(of: ":"), !place[colon...].contains("]") else { return String(place) }
+        guard let port = Int(String(place[colon...].dropFirst())), port != (isSecure ? 443 : 80) else {
+            return String(place[..<colon])
+        }
+        return "\(String(place[..<colon])):\(port)"
+    }
+
     /// The names in the query. Of a nested parameter such as `a[b]`, it is the outer name.
     var queryNames: Set<String> {
         let pairs = (query ?? "").unicodeScalars.split(separator: "&")

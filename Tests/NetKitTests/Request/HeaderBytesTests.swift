@@ -1,5 +1,6 @@
 import FoundationEssentials
 import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
@@ -186,13 +187,11 @@ struct HeaderBytesTests {
     }
 
     @Test func signatureCoversFieldBytes() async throws {
-        var signing = RequestSigning(keyID: "k", key: [1])
+        var signing = RequestSigning(keyID: "k", key: [1], time: StubTime().source)
         signing.fields = ["x-name"]
         let stub = StubTransport()
         stub.register("*", with: .text("1"))
         var configuration = Agent.Configuration(baseURL: "http://stub")
-        let time = StubTime()
-        signing.time = time.source
         configuration.interceptors = [signing]
         let agent = Agent(configuration, transport: stub)
         for bytes in [Self.latin, Self.otherLatin] {

@@ -1,29 +1,9 @@
+import NetKit
+import NetKitCompat
 import NetKitTesting
 import Testing
 
-@testable import NetKit
-
 struct RequestSigningTests {
-    // RFC 4231, 4.2 to 4.8, without the truncated one.
-    @Test(arguments: [
-        (
-            [UInt8](repeating: 0x0B, count: 20), "Hi There",
-            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
-        ),
-        (
-            Array("Jefe".utf8), "what do ya want for nothing?",
-            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
-        ),
-        (
-            [UInt8](repeating: 0xAA, count: 131), "Test Using Larger Than Block-Size Key - Hash Key First",
-            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
-        ),
-    ])
-    func digestMatchesTheRFC(key: [UInt8], message: String, digits: String) throws {
-        let digest = try Digest.hmacSHA256(key: Bytes(key), Bytes(Array(message.utf8)))
-        #expect(digest.hexText == digits)
-    }
-
     private func sent(_ request: Request<Bytes>) async throws -> StubRequest {
         let stub = StubTransport { _ in .text("x") }
         var configuration = Agent.Configuration()
@@ -56,6 +36,30 @@ struct RequestSigningTests {
         let signature = try Digest.hmacSHA256(key: Bytes(Array("secret".utf8)), Bytes(Array(text.utf8))).hexText
         #expect(received.headers["X-Timestamp"] == "1000")
         #expect(received.headers["X-Signature"] == "keyId=app,signature=\(signature)")
+    }
+
+    @Test(arguments: [0, 20, 64, 65, 131])
+    func keyOfEveryLengthIsUsed(length: Int) async throws {
+        let key = Bytes(Array(repeating: 0xAA, count: length))
+        let signing = RequestSigning(keyID: "app", key: key, time: StubTime(epochSeconds: 7).source)
+        var request = Request<Bytes>("http://h/")
+        let text = try signing.signedText(of: request, at: "7")
+        request.interceptors = [signing]
+        let stub = StubTransport { _ in .text("x") }
+        _ = try await Agent(transport: stub).send(request)
+        let digits = try Digest.hmacSHA256(key: key, Bytes(Array(text.utf8))).hexText
+        #expect(stub.requests[0].headers["X-Signature"] == "keyId=app,signature=\(digits)")
+    }
+
+    @Test(arguments: [
+        ("http://h", "h", "/"), ("http://h:80/x", "h", "/x"), ("https://h:80/", "h:80", "/"),
+        ("https://h:0443/", "h", "/"), ("http://h:/", "h", "/"),
+        ("http://[::1]/", "[::1]", "/"), ("http://[::1]:8080?q", "[::1]:8080", "/?q"),
+        ("http://u:p@h:81/a@b:1?c=/", "h:81", "/a@b:1?c=/"), ("HTTPS://H:443/?#f?g", "H", "/?"),
+    ])
+    func signatureCoversHostAndTarget(url: String, host: String, target: String) throws {
+        let text = try RequestSigning(keyID: "app", key: []).signedText(of: Request(url), at: "1")
+        #expect(text.hasPrefix("GET\n\(target)\nhost:\(host)\n"))
     }
 
     @Test(arguments: [

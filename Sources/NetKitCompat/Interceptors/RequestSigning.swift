@@ -1,3 +1,5 @@
+public import NetKit
+
 /// Signs each request with HMAC-SHA256 (RFC 2104). The signature proves to the server who sent the request, and that it
 /// was not changed.
 ///
@@ -12,21 +14,19 @@
 /// 5. the SHA-256 digest of the body in hex
 ///
 /// The field ``timestampField`` contains the timestamp. The field ``signatureField`` contains
-/// `keyId=…,signature=…`, with the signature in hex. If the interceptor comes after ``Retry``, each attempt is signed
+/// `keyId=…,signature=…`, with the signature in hex. If the interceptor comes after `Retry`, each attempt is signed
 /// again. A multipart form, and a body that is read while it is sent, cannot be signed and cause
-/// ``NetError/Code/usage``.
-public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
-    /// The name by which the server knows the key.
-    package let keyID: String
+/// `NetError.Code.usage`.
+public struct RequestSigning: OriginBoundInterceptor {
     /// The names of the signed fields (host and content-type).
     public var fields = ["host", "content-type"]
     /// The name of the field for the timestamp, in seconds since 1970.
     public var timestampField = "X-Timestamp"
     /// The name of the field for the key's name and the signature.
     public var signatureField = "X-Signature"
-    /// The clock.
-    package var time: TimeSource
+    private let keyID: String
     private let key: Bytes
+    private let time: TimeSource
 
     /// Creates a signer.
     ///
@@ -44,9 +44,8 @@ public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
     public func intercept(_ call: Call, next: Next) async throws(NetError) -> ChainResponse {
         var call = call
         try call.finalizeURL()
-        let timestamp = String(Int64(moment: time.epochSeconds()))
-        let text = try signedContent(of: call.request, at: timestamp)
-        let signature = try Digest.hmacSHA256(key: key, Bytes(text.bytes)).hexText
+        let timestamp = String(Int64(exactly: time.epochSeconds().rounded(.down)) ?? 0)
+        let signature = try authenticationCode(of: try signedBytes(of: call.request, at: timestamp)).hexText
         call.request.headers[timestampField] = timestamp
         call.request.headers[signatureField] = "keyId=\(keyID),signature=\(signature)"
         return try await next(call)
@@ -55,47 +54,55 @@ public struct RequestSigning: OriginBoundInterceptor, PromptInterceptor {
     /// Returns the signed text of a request, for comparison with a server. Bytes that are not UTF-8 are signed as they
     /// are, but this text contains U+FFFD instead.
     public func signedText(of request: Request<Bytes>, at timestamp: String) throws(NetError) -> String {
-        try signedContent(of: request, at: timestamp).text
+        String(decoding: try signedBytes(of: request, at: timestamp), as: UTF8.self)
     }
 
-    private func signedContent(of request: Request<Bytes>, at timestamp: String) throws(NetError) -> ByteText {
-        let body = request.body ?? Body([])
-        guard let bytes = body.wholeBytes else {
+    private func signedBytes(of request: Request<Bytes>, at timestamp: String) throws(NetError) -> [UInt8] {
+        guard let bytes = request.body == nil ? Bytes() : request.body?.wholeBytes else {
             throw NetError(.usage, "a body that is not in memory (multipart, file or stream) cannot be signed")
         }
-        let url = URLParts(request.url)
-        var lines = [request.method.rawValue, url.target].map { Array($0.utf8) }
+        let url = WrittenURL(request.url)
+        var lines = [Array(request.method.rawValue.utf8), Array(url.target.utf8)]
         for name in fields.map({ $0.lowercased() }) {
-            var value = request.headers.byteScalars(name)
+            var value = request.headers.bytes(name).map { Array($0) }
             if value == nil, name == "host" {
-                value = ByteText(url.hostField ?? "").byteScalars
+                value = Array(url.hostField.utf8)
             }
             if value == nil, name == "content-type" {
-                value = request.body?.contentType.map { ByteText($0).byteScalars }
+                value = (request.body?.contentType).map { Array($0.utf8) }
             }
-            lines.append(Array("\(name):".utf8) + ByteText(byteScalars: (value ?? "").trimmingBlanks).bytes)
+            lines.append(Array("\(name):".utf8) + (value ?? []).trimmingBlanks)
         }
         lines.append(Array(timestamp.utf8))
         lines.append(Array(try Digest.of(bytes, .sha256).hexText.utf8))
-        return ByteText(bytes: Array(lines.joined(separator: "\n".utf8)))
+        return Array(lines.joined(separator: "\n".utf8))
+    }
+
+    /// Returns the HMAC-SHA256 of a text (RFC 2104).
+    private func authenticationCode(of text: [UInt8]) throws(NetError) -> Bytes {
+        let blockBytes = 64
+        var block = Array(key)
+        if block.count > blockBytes {
+            block = Array(try Digest.of(key, .sha256))
+        }
+        block += Array(repeating: 0, count: blockBytes - block.count)
+        let inner = try Digest.of(Bytes(block.map { $0 ^ 0x36 } + text), .sha256)
+        return try Digest.of(Bytes(block.map { $0 ^ 0x5C } + Array(inner)), .sha256)
     }
 }
 
-extension RequestSigning: SecretHolding {
+extension RequestSigning: CustomStringConvertible, CustomReflectable {
     /// The type's name and the name of the key.
     public var description: String { "RequestSigning(keyID: \(keyID))" }
+
+    /// A mirror without the key, so that `dump` does not print it.
+    public var customMirror: Mirror { Mirror(self, children: ["keyID": keyID]) }
 }
 
-extension Call {
-    /// Applies the transport's changes to the URL now, so that an interceptor that signs it sees the URL that is sent.
-    public mutating func finalizeURL() throws(NetError) {
-        let url = request.url
-        guard !request.keepsDotSegments, url.utf8.contains(where: { $0 >= 0x80 }) || url.firstRange(of: "/.") != nil
-        else { return }
-        let hasAppliedParameters = request.hasAppliedParameters
-        request.url = try joinURL(url, to: url, keepsBasePath: false)
-        if hasAppliedParameters {
-            request.markParametersApplied()
-        }
+extension [UInt8] {
+    /// The bytes without spaces and tabs at both ends.
+    fileprivate var trimmingBlanks: [UInt8] {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        return Array(drop(while: isBlank).reversed().drop(while: isBlank).reversed())
     }
 }
