@@ -240,7 +240,7 @@ struct OneLineCallTests {
             try await call(server.url(path))
             #expect(server.requestCount == 2 * (index + 1))
         }
-        let strict = Agent(interceptors: [Retry()])
+        let strict = Agent(configured: { $0.interceptors = [Retry()] })
         server.script("/never", Reply(status: 503))
         let error = await #expect(throws: NetError.self) { try await strict.get(server.url("/never"), retries: .never) }
         #expect(error?.status == 503 && server.requestCount == 9)

@@ -11,5 +11,5 @@ func vectors<Row: Decodable>(_ name: String, of row: Row.Type = Row.self) throws
 /// Returns the rows as JSON trees.
 func vectorTrees(_ name: String) throws -> [JSONValue] {
     let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-    return try JSONValue(Bytes(try Data(contentsOf: URL(filePath: "\(folder)/Vectors/\(name)")))).elements ?? []
+    return try JSONValue(Bytes(try Data(contentsOf: URL(filePath: "\(folder)/Vectors/\(name)")))).array ?? []
 }

@@ -15,8 +15,8 @@ struct ShapeVectorTests {
         let name = Comment(rawValue: row["name"]?.string ?? row.description)
         let text = row["text"]?.string ?? row["json"]?.description ?? ""
         let shape = try JSONShape(document: row["shape"]?.description ?? "")
-        let faults = try shape.check(text, isLenient: row["lenient"]?.boolean ?? false)
-        #expect(faults.isEmpty == row["matches"]?.boolean, name)
+        let faults = try shape.check(text, isLenient: row["lenient"]?.bool ?? false)
+        #expect(faults.isEmpty == row["matches"]?.bool, name)
         if let pointer = row["pointer"]?.string {
             #expect(faults.first?.pointer == pointer, name)
         }
@@ -37,7 +37,7 @@ struct ShapeVectorTests {
         for row in try vectorTrees("json_shape.json") {
             let text = Array((row["text"]?.string ?? row["json"]?.description ?? "").utf8)
             var expectation = JSONExpectation(try JSONShape(document: row["shape"]?.description ?? ""))
-            expectation.isLenient = row["lenient"]?.boolean ?? false
+            expectation.isLenient = row["lenient"]?.bool ?? false
             let whole = fault(of: text, in: text.count, expectation)
             #expect(fault(of: text, in: 1, expectation) == whole)
             #expect(fault(of: text, in: 7, expectation) == whole)
