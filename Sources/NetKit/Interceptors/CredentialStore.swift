@@ -151,7 +151,8 @@ public final class CredentialStore: Sendable {
         guard let records = try? JSONDecoder().decode([CredentialStorage].self, from: entry.body.data) else {
             throw NetError(.file, "the credentials file is not valid JSON")
         }
-        return Dictionary(records.map { ($0.space, $0.credentials) }) { _, last in last }
+        let known = records.compactMap { record in record.credentials.map { (record.space, $0) } }
+        return Dictionary(known) { _, last in last }
     }
 
     /// Changes the state in memory and in the file. Changes run one after the other, so that the file contains the last
@@ -212,7 +213,8 @@ private struct CredentialStorage: Codable {
         ProtectionSpace(scheme: scheme, host: host, port: port, realm: realm, isProxy: isProxy)
     }
 
-    var credentials: Credentials {
+    /// The credentials; `nil` if their schemes are unknown.
+    var credentials: Credentials? {
         Credentials(Credentials.Schemes(rawValue: schemes), user: user, password: password, token: token)
     }
 }

@@ -145,6 +145,25 @@ struct CredentialStoreTests {
         #expect(try await CredentialStore(folder: path, sealKey: key).spaces().isEmpty)
     }
 
+    @Test func everyKindOfCredentialsIsLoadedAsItWasStored() async throws {
+        let folder = try TemporaryTree()
+        let path = folder.path + "/credentials"
+        let kinds: [Credentials] = [
+            .none, .basic(user: "u", password: "p"), .digest(user: "u", password: "p"), .bearer("t"),
+            .ntlm(user: "u", password: "p"), .negotiate(), .negotiate(user: "u", password: "p"),
+            .any(user: "u", password: "p"),
+        ]
+        let spaces = kinds.indices.map { ProtectionSpace(scheme: "https", host: "h", port: $0 + 1) }
+        let first = CredentialStore(folder: path)
+        for (space, credentials) in zip(spaces, kinds) {
+            try await first.set(credentials, for: space, isKept: true)
+        }
+        let second = CredentialStore(folder: path)
+        for (space, credentials) in zip(spaces, kinds) {
+            #expect(try await second.credentials(for: space) == credentials)
+        }
+    }
+
     @Test func credentialsThatCannotBePersistedAreNotStored() async throws {
         let folder = try TemporaryTree()
         let store = CredentialStore(folder: folder.path + "/credentials")

@@ -101,8 +101,24 @@ struct CredentialsTests {
             var text = ""
             dump(credentials, to: &text)
             dump([credentials], to: &text)
-            text += "\(credentials) \(String(reflecting: credentials)) \([credentials])"
+            dump(Optional(credentials), to: &text)
+            text += "\(credentials) \(String(reflecting: credentials)) \([credentials]) \(String(describing: all))"
+            text += Mirror(reflecting: credentials).children.map { "\($0.label ?? "") \($0.value)" }.joined()
             #expect(!text.contains(canary))
         }
+        let names = ["basic", "digest", "bearer", "ntlm", "negotiate", "basic, digest"]
+        #expect(all.map(\.description) == names.map { "Credentials(\($0))" })
+    }
+
+    @Test func credentialsAreEqualIfSchemesAndSecretsAre() {
+        let kinds: [Credentials] = [
+            .inherited, .none, .basic(user: "u", password: "p"), .digest(user: "u", password: "p"), .bearer("u"),
+            .ntlm(user: "u", password: "p"), .negotiate(user: "u", password: "p"), .negotiate(),
+            .any(user: "u", password: "p"), .basic(user: "u", password: "q"), .basic(user: "v", password: "p"),
+            .basic(user: "", password: ""), .bearer(""),
+        ]
+        #expect(Set(kinds).count == kinds.count)
+        #expect(Credentials.negotiate() == .negotiate(user: "", password: ""))
+        #expect(Set(kinds + kinds).count == kinds.count)
     }
 }
