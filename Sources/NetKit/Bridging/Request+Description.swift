@@ -110,7 +110,7 @@ extension OptionalSettingsStorage {
         in text: inout StringArena, _ description: inout nc_request, _ feed: BodyFeed?,
         _ body: (inout nc_request, inout StringArena) -> nc_status
     ) -> nc_status {
-        unsafe description.dscp = value.serviceClass?.rawValue ?? 0
+        unsafe description.dscp = value.serviceClass?.codePoint ?? 0
         unsafe description.unix_socket = text.put(value.unixSocket)
         unsafe description.is_cross_origin = value.isCrossOrigin
         unsafe description.save_path = text.put(value.savePath)

@@ -64,47 +64,51 @@ public enum Priority: Sendable, Hashable {
 /// The DSCP service class of a request's packets (RFC 2474). Routers may ignore it, and most networks ignore the class
 /// of packets from other operators.
 /// Requests with different classes use different connections.
-public struct ServiceClass: RawRepresentable, Sendable, Hashable {
-    /// The code point, 1 to 63.
-    public let rawValue: UInt8
-
-    /// Creates a class from a code point. Returns `nil` unless the code point is from 1 to 63. Code point 0 is the
-    /// default of packets without a class.
-    public init?(rawValue: UInt8) {
-        guard (1...63).contains(rawValue) else { return nil }
-        self.rawValue = rawValue
-    }
-
-    private init(_ rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// Background traffic: CS1, 8 (RFC 4594, 4.10). RFC 8622 defines LE, code point 1, as an alternative.
-    public static let background = ServiceClass(8)
+public enum ServiceClass: Sendable, Hashable {
+    /// Background traffic: CS1, 8 (RFC 4594, 4.10). RFC 8622 defines LE, `dscp(1)`, as an alternative.
+    case background
     /// Signalling: CS5, 40 (RFC 4594, 4.2).
-    public static let signalling = ServiceClass(40)
+    case signalling
     /// Data that a user waits for: AF21, 18 (RFC 4594, 4.7).
-    public static let responsiveData = ServiceClass(18)
+    case responsiveData
     /// Multimedia streaming: AF31, 26 (RFC 4594, 4.5).
-    public static let video = ServiceClass(26)
+    case video
     /// Telephony: EF, 46 (RFC 3246).
-    public static let voice = ServiceClass(46)
+    case voice
+    /// A code point from 0 to 63. 0 is the default class, whatever the agent has. A request with a larger number fails
+    /// with ``NetError/Code/usage``.
+    case dscp(UInt8)
+}
 
-    /// Creates a class from its number, or from its name in tc and iptables: "ef", "le", "cs1" to "cs7", "af11" to
-    /// "af43". Names are case-insensitive.
+extension ServiceClass {
+    /// The code point.
+    package var codePoint: UInt8 {
+        switch self {
+        case .background: 8
+        case .signalling: 40
+        case .responsiveData: 18
+        case .video: 26
+        case .voice: 46
+        case .dscp(let codePoint): codePoint
+        }
+    }
+
+    /// Creates a class from its number from 1 to 63, or from its name in tc and iptables: "ef", "le", "cs1" to "cs7",
+    /// "af11" to "af43". Names are case-insensitive.
     package init?(name: String) {
         let name = name.lowercased()
         if let number = UInt8(name) {
-            self.init(rawValue: number)
+            guard (1...63).contains(number) else { return nil }
+            self = .dscp(number)
             return
         }
         let digits = name.dropFirst(2).utf8.map { Int($0) - 48 }
         switch (name.prefix(2), digits.count) {
-        case ("ef", 0): self.init(46)
-        case ("le", 0): self.init(1)
-        case ("cs", 1) where (1...7).contains(digits[0]): self.init(UInt8(digits[0] * 8))
+        case ("ef", 0): self = .voice
+        case ("le", 0): self = .dscp(1)
+        case ("cs", 1) where (1...7).contains(digits[0]): self = .dscp(UInt8(digits[0] * 8))
         case ("af", 2) where (1...4).contains(digits[0]) && (1...3).contains(digits[1]):
-            self.init(UInt8(digits[0] * 8 + digits[1] * 2))
+            self = .dscp(UInt8(digits[0] * 8 + digits[1] * 2))
         default: return nil
         }
     }

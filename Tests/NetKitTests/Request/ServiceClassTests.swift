@@ -8,7 +8,7 @@ struct ServiceClassTests {
         ("1", 1),
     ])
     func serviceClassIsParsedByName(name: String, value: UInt8) {
-        #expect(ServiceClass(name: name)?.rawValue == value)
+        #expect(ServiceClass(name: name)?.codePoint == value)
     }
 
     @Test(arguments: [
@@ -18,9 +18,37 @@ struct ServiceClassTests {
         #expect(ServiceClass(name: name) == nil)
     }
 
-    @Test func dscpIsFrom1To63() {
-        #expect(ServiceClass(rawValue: 0) == nil && ServiceClass(rawValue: 64) == nil)
-        #expect(ServiceClass(rawValue: 46) == .voice)
+    @Test func namedClassesHaveTheCodePointsOfTheirRFCs() {
+        let classes: [ServiceClass] = [.background, .signalling, .responsiveData, .video, .voice, .dscp(34)]
+        #expect(classes.map(\.codePoint) == [8, 40, 18, 26, 46, 34])
+    }
+
+    @Test func codePointAbove63FailsTheCall() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply())
+        var request = Request<Bytes>(server.url("/"))
+        for codePoint in [64, 255] as [UInt8] {
+            request.serviceClass = .dscp(codePoint)
+            #expect(await ending(of: request, from: Agent()) == .failed(.usage))
+        }
+        let agent = Agent(configured: { $0.serviceClass = .dscp(64) })
+        #expect(await ending(of: Request<Bytes>(server.url("/")), from: agent) == .failed(.usage))
+        #expect(server.requestCount == 0)
+        request.serviceClass = .dscp(63)
+        #expect(try await Agent().send(request).status == 200)
+    }
+
+    @Test func codePoint0OverridesTheClassOfTheAgent() async throws {
+        let server = try LoopbackServer()
+        server.script("/", Reply())
+        let agent = Agent(configured: { $0.serviceClass = .voice })
+        var request = Request<Bytes>(server.url("/"))
+        for serviceClass in [nil, .dscp(46), .dscp(0)] as [ServiceClass?] {
+            request.serviceClass = serviceClass
+            _ = try await agent.send(request)
+        }
+        // The class of the agent and its number share the first connection.
+        #expect(server.connectionCount == 2)
     }
 
     @Test func serviceClassesDoNotShareConnections() async throws {
