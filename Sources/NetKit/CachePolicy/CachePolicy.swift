@@ -172,7 +172,7 @@ public struct CachePolicy: Sendable {
     /// Whether the call may end before its response is stored.
     public var writesAsynchronously = true
     /// Whether stored responses are ignored. The response from the network is still stored.
-    public var ignoresStored = false
+    package var ignoresStored = false
     /// Whether stored responses are used, but none are stored.
     public var isReadOnly = false
     /// The responses to store.
@@ -218,7 +218,7 @@ public struct HTTPCachePolicy: Sendable {
     /// Whether the call may end before its response is stored.
     public var writesAsynchronously = true
     /// Whether stored responses are ignored. The response from the network is still stored.
-    public var ignoresStored = false
+    package var ignoresStored = false
     /// Whether stored responses are used, but none are stored.
     public var isReadOnly = false
     /// The tags of the stored entries, for ``CacheSelection/tagged(_:)``.

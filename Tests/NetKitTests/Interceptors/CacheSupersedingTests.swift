@@ -138,7 +138,7 @@ struct CacheSupersedingTests {
 
     @Test func requestThatIgnoresTheCacheStillRemovesTheEntry() async throws {
         try await store(then: .status(404))
-        _ = try await fixture.agent.send(request.cached(.server { $0.ignoresStored = true }))
+        _ = try await fixture.agent.send(request.cached(.reload))
         #expect(try await !isUsed)
     }
 

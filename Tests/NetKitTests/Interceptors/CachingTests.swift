@@ -42,11 +42,12 @@ struct CachingTests {
     }
 
     @Test func reloadStoresTheNewResponse() async throws {
+        let fixture = CacheFixture(.app(5000))
         fixture.stub.register("/", with: .text("1"), .text("2"))
-        _ = try await send(.app(5000))
-        let fresh = try await send(.app(5000) { $0.ignoresStored = true })
+        _ = try await fixture.agent.send(request)
+        let fresh = try await fixture.agent.send(request.cached(.reload))
         #expect(fresh.value == "2" && fresh.cache?.reason == .ignored)
-        #expect(try await send(.app(5000)).value == "2")
+        #expect(try await fixture.agent.send(request).value == "2")
         #expect(fixture.stub.requests.count == 2)
     }
 
