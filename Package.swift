@@ -227,7 +227,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "NetKitXMLTests", dependencies: ["NetKit", "NetKitTesting", "NetKitXML"], swiftSettings: strict),
-        // Empty without traits: the packages behind them have to be fetched.
+        // Most tests need traits: the packages behind them have to be fetched.
         .testTarget(
             name: "NetKitAdaptersTests",
             dependencies: [

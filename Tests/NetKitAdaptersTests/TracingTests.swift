@@ -120,7 +120,7 @@ struct TracingTests {
     @Test func theContextReplacesOneThatIsSetAlready() async throws {
         let stub = StubTransport()
         stub.register("/items", with: StubReply(status: 200))
-        _ = try await agent(stub, [AddsTraceParent(), NetKit.Tracing()]).send(Request<Bytes>("items"))
+        _ = try await agent(stub, [AddsTraceParent(), TracePropagation()]).send(Request<Bytes>("items"))
         let attempt = try #require(tracer.finishedSpans.first)
         let headers = try #require(stub.requests.first).request.headers
         #expect(headers.values(named: "traceparent") == ["\(attempt.traceID)/\(attempt.spanID)"])

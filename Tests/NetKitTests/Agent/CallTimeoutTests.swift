@@ -53,7 +53,7 @@ struct CallTimeoutTests {
                 $0.headers["X-Token"] = $1
             } refresh: { _ in
                 "b"
-            }, Tracing(),
+            },
         ]
         for interceptors in [[], library] {
             var configuration = Agent.Configuration(baseURL: "http://stub")

@@ -46,7 +46,7 @@ struct TotalTimeoutTests {
             return try await next(call)
         }
         await expectTimeout(agent([stubborn]), "the call exceeded")
-        await expectTimeout(agent([Retry(), stubborn, Tracing()]), "the call exceeded")
+        await expectTimeout(agent([Retry(), stubborn, CircuitBreaker()]), "the call exceeded")
         var own = Self.short("/")
         own.interceptors = [stubborn]
         await expectTimeout(agent(), "the call exceeded", own)

@@ -1,3 +1,5 @@
+public import NetKit
+
 /// The position of a request in a trace (W3C Trace Context, level 1): its trace, its span, and whether it is recorded.
 public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     /// The trace's identifier: 32 lower-case hex digits, not all of them 0.
@@ -21,7 +23,11 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     /// Parses the value of a `traceparent` field. Returns `nil` if it is invalid. Unknown parts of later versions are
     /// ignored.
     public init?(_ field: String) {
-        let parts = field.trimmingBlanks.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        var text = field.drop { $0 == " " || $0 == "\t" }
+        while text.last == " " || text.last == "\t" {
+            text.removeLast()
+        }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard parts.count >= 4, Self.isHex(parts[0], 2), parts[0] != "ff", parts[0] != "00" || parts.count == 4,
             Self.isHex(parts[1], 32), Self.isHex(parts[2], 16), Self.isHex(parts[3], 2),
             let flags = UInt8(parts[3], radix: 16), parts[1].contains(where: { $0 != "0" }),
@@ -59,9 +65,9 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
 /// Adds a `traceparent` field to requests, so that servers can trace them.
 ///
 /// If the request has a valid field already, it is not changed. Otherwise the request becomes a child span of the
-/// current span, or the first span of a new trace. If the interceptor comes after ``Retry``, each attempt is a separate
-/// span.
-public struct Tracing: OriginBoundInterceptor, PromptInterceptor {
+/// current span, or the first span of a new trace. If the interceptor comes after ``NetKit/Retry``, each attempt is a
+/// separate span. It needs no package. To trace with swift-distributed-tracing, use `RequestTracing` instead.
+public struct TracePropagation: OriginBoundInterceptor {
     private let parent: @Sendable () -> TraceParent?
     private let isSampled: Bool
 

@@ -1,8 +1,9 @@
 import NetKit
+import NetKitAdapters
 import NetKitTesting
 import Testing
 
-struct TracingTests {
+struct TraceParentTests {
     private static let example = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     @Test func traceparentRoundTrips() throws {
@@ -12,6 +13,7 @@ struct TracingTests {
         #expect(parent.isSampled)
         #expect(parent.description == Self.example)
         #expect(TraceParent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-fe")?.isSampled == false)
+        #expect(TraceParent(" \t\(Self.example) ") == parent)
         #expect(TraceParent("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more") != nil)
     }
 
@@ -31,8 +33,9 @@ struct TracingTests {
         #expect(TraceParent(field) == nil)
     }
 
-    private func receivedHeaders(_ tracing: Tracing, _ headers: Headers = [:], tries: Int = 1) async throws -> [Headers]
-    {
+    private func receivedHeaders(
+        _ tracing: TracePropagation, _ headers: Headers = [:], tries: Int = 1
+    ) async throws -> [Headers] {
         let stub = StubTransport { _ in .status(503) }
         var retry = Retry(maxRetries: tries - 1, time: StubTime().source)
         retry.budget = nil
@@ -44,22 +47,24 @@ struct TracingTests {
 
     @Test func eachAttemptIsAChildSpanOfTheCurrentSpan() async throws {
         let parent = try #require(TraceParent(Self.example))
-        let spans = try await receivedHeaders(Tracing { parent }, tries: 3).map { TraceParent($0["traceparent"] ?? "") }
+        let headers = try await receivedHeaders(TracePropagation { parent }, tries: 3)
+        let spans = headers.map { TraceParent($0["traceparent"] ?? "") }
         #expect(spans.map { $0?.traceID } == Array(repeating: parent.traceID, count: 3))
         #expect(Set(spans.map { $0?.spanID } + [parent.spanID]).count == 4)
     }
 
     @Test func newTraceStartsWithoutACurrentSpan() async throws {
-        let first = try await receivedHeaders(Tracing())[0]["traceparent"].flatMap(TraceParent.init)
-        let second = try await receivedHeaders(Tracing(isSampled: false))[0]["traceparent"].flatMap(TraceParent.init)
+        let first = try await receivedHeaders(TracePropagation())[0]["traceparent"].flatMap(TraceParent.init)
+        let unsampled = TracePropagation(isSampled: false)
+        let second = try await receivedHeaders(unsampled)[0]["traceparent"].flatMap(TraceParent.init)
         #expect(first?.isSampled == true && second?.isSampled == false)
         #expect(first?.traceID != second?.traceID)
     }
 
     @Test func validTraceparentOfTheRequestIsPreservedAndAMalformedOneReplaced() async throws {
-        let own = try await receivedHeaders(Tracing(), ["traceparent": Self.example, "tracestate": "a=1"])[0]
+        let own = try await receivedHeaders(TracePropagation(), ["traceparent": Self.example, "tracestate": "a=1"])[0]
         #expect(own["traceparent"] == Self.example && own["tracestate"] == "a=1")
-        let broken = try await receivedHeaders(Tracing(), ["traceparent": "00-broken", "tracestate": "a=1"])[0]
+        let broken = try await receivedHeaders(TracePropagation(), ["traceparent": "00-broken", "tracestate": "a=1"])[0]
         #expect(broken["traceparent"].flatMap(TraceParent.init) != nil)
         #expect(broken["tracestate"] == nil)
         #expect(broken.values(named: "traceparent").count == 1)
