@@ -222,7 +222,9 @@ struct QueueRules: Sendable {
         record.omitsZeroLength = request.omitsZeroLength ? true : nil
         record.redirects = QueuedRequest.redirectNames.first { $0.value == request.redirects }?.key
         record.cookiePolicy = QueuedRequest.cookieNames.first { $0.value == request.cookiePolicy }?.key
-        record.acceptedStatuses = request.acceptedStatuses.ranges?.flatMap { [$0.lowerBound, $0.upperBound] }
+        let statuses = request.acceptedStatuses
+        let accepted = statuses == .automatic ? statuses.accepting(request.redirects) : statuses
+        record.acceptedStatuses = accepted.ranges?.flatMap { [$0.lowerBound, $0.upperBound] }
         record.acceptedTypes = request.acceptedTypes
         record.tag = request.tag == 0 ? nil : request.tag
         return record

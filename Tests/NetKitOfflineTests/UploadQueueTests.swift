@@ -66,6 +66,16 @@ struct UploadQueueTests {
         #expect(folder.names == [] && queue.uploads.isEmpty)
     }
 
+    @Test func returnedRedirectIsAnAnswer() async throws {
+        stub.register("*", with: .redirect(to: "http://stub/v1/other"))
+        let queue = try queue()
+        var request = try upload(1)
+        request.redirects = .return
+        try await queue.add(request)
+        await agent.upload(queue, untilEmpty: true)
+        #expect(outcomes.values == ["1 answered 302"])
+    }
+
     @Test func keyOfTheCallerIsUsed() async throws {
         let queue = try queue()
         var request = try upload(1)

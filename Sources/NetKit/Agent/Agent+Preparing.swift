@@ -171,16 +171,27 @@ extension Agent {
         return result
     }
 
-    /// Adds the credentials, the trust policy and the redirect policy of the service and the agent, unless the request
-    /// sets its own. Credentials and client certificates go only to the origins of the side that sets them.
+    /// Returns the statuses that a request accepts if it sets none: those of its service, or else the agent's. If its
+    /// redirects are returned, 300 to 399 are accepted too.
+    func automaticStatuses(_ redirects: RedirectPolicy, _ service: Service?) -> StatusSet {
+        let statuses = (service?.configuration.acceptedStatuses ?? .automatic).resolved(configuration.acceptedStatuses)
+        let outer = (service?.configuration.redirects ?? .inherited).over(configuration.redirects)
+        return statuses.accepting(redirects.over(outer))
+    }
+
+    /// Adds the credentials, the trust policy, the redirect policy and the accepted statuses of the service and the
+    /// agent, unless the request sets its own. Credentials and client certificates go only to the origins of the side
+    /// that sets them.
     private func addSettings(
         of service: Service?, to content: inout RequestContent, _ headers: Headers, _ withheld: WithheldAdditions
     ) {
+        if content.acceptedStatuses.isAutomatic {
+            content.acceptedStatuses = automaticStatuses(content.redirects ?? .inherited, service)
+        }
         if let service = service?.configuration {
             if content.redirects == nil, service.redirects != .inherited {
                 content.redirects = service.redirects
             }
-            content.acceptedStatuses = content.acceptedStatuses.resolved(service.acceptedStatuses)
             if var trust = service.trust, content.optionalStorage?.value.trust == nil {
                 if withheld.contains(.service) {
                     trust.identity = nil

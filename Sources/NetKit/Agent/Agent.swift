@@ -175,8 +175,7 @@ public final class Agent: Sendable {
     func acceptedStatuses(of request: Request<some Sendable>) -> StatusSet {
         let own = request.acceptedStatuses
         guard own.isAutomatic else { return own }
-        let service = request.hasOptions ? request.service?.configuration.acceptedStatuses : StatusSet?.none
-        return own.resolved(service, configuration.acceptedStatuses)
+        return automaticStatuses(request.redirects, request.hasOptions ? request.service : nil)
     }
 
     /// Returns the JSON settings of a request, of its service, or of the agent; `nil` for the defaults.
@@ -262,7 +261,7 @@ public final class Agent: Sendable {
             content.redirects = configuration.redirects
         }
         if content.acceptedStatuses.isAutomatic {
-            content.acceptedStatuses = configuration.acceptedStatuses
+            content.acceptedStatuses = automaticStatuses(content.redirects ?? .inherited, nil)
         }
         if let serviceClass = configuration.serviceClass, content.optionalStorage?.value.serviceClass == nil {
             content.optionalSettings.serviceClass = serviceClass

@@ -123,9 +123,6 @@ struct CallOptions {
         }
         if redirects != .inherited {
             request.redirects = redirects
-            if redirects == .return {
-                request.acceptedStatuses = 200..<400
-            }
         }
         if case .inherited = retries {
         } else {

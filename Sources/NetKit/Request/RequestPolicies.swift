@@ -6,8 +6,12 @@ public enum RedirectPolicy: Sendable, Hashable {
     case follow
     /// Follows redirects, including those from https to http.
     case followDowngrades
-    /// Returns the redirect as the response.
+    /// Returns the redirect as the response. If the request's accepted statuses are ``StatusSet/automatic``, those from
+    /// 300 to 399 are accepted too.
     case `return`
+
+    /// Returns this policy, or `outer` if this one is ``inherited``.
+    func over(_ outer: RedirectPolicy) -> RedirectPolicy { self == .inherited ? outer : self }
 }
 
 /// How a request uses the agent's cookie jar. If the agent has no cookie jar, the policy has no effect.

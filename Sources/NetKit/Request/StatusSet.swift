@@ -21,7 +21,8 @@ public struct StatusSet: Sendable, Hashable {
         self.choice = choice
     }
 
-    /// The statuses that the service accepts, or else the agent. By default these are 200 to 299.
+    /// The statuses that the service accepts, or else the agent. By default these are 200 to 299. If redirects are
+    /// returned (``RedirectPolicy/return``), 300 to 399 are accepted too.
     public static let automatic = StatusSet(.automatic)
     /// All statuses.
     public static let any = StatusSet(.any)
@@ -69,10 +70,8 @@ public struct StatusSet: Sendable, Hashable {
         }
     }
 
-    /// Returns this set; if it is ``automatic``, the first other one that is not.
-    func resolved(_ others: StatusSet?...) -> StatusSet {
-        isAutomatic ? others.lazy.compactMap(\.self).first { !$0.isAutomatic } ?? self : self
-    }
+    /// Returns this set, or the other one if this set is ``automatic``.
+    func resolved(_ other: StatusSet) -> StatusSet { isAutomatic ? other : self }
 
     /// Whether the set is ``automatic``.
     var isAutomatic: Bool {
@@ -87,6 +86,12 @@ public struct StatusSet: Sendable, Hashable {
     var checkedRange: Range<Int> {
         guard let ranges else { return 100..<1000 }
         return ranges.first { $0.contains(200) } ?? ranges.first ?? 999..<1000
+    }
+
+    /// Returns the set for requests with this redirect policy: if redirects are returned, it contains 300 to 399 too.
+    package func accepting(_ redirects: RedirectPolicy) -> StatusSet {
+        guard redirects == .return, let ranges else { return self }
+        return StatusSet(merging: ranges + [300..<400])
     }
 
     /// Returns the set with another status.
