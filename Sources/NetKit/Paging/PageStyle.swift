@@ -11,8 +11,10 @@ public struct PageStyle<Value: Sendable>: Sendable {
         var number = 1
         /// The number of items on the preceding pages.
         var offset = 0
-        /// The requested number of items.
-        var size: Int
+        /// The number of items that the caller requests on a page; `nil` for that of the request, or else 20.
+        var size: Int?
+        /// The number of items on a full page; `nil` if it is unknown.
+        var fullCount: Int?
         /// The cursor or URL of the page; `nil` for the first page.
         var token: String?
     }
@@ -27,15 +29,30 @@ public struct PageStyle<Value: Sendable>: Sendable {
         case none
     }
 
-    private let prepare: @Sendable (inout Request<Value>, Position) -> Void
+    /// The number of items to request, if neither the caller nor the request sets one.
+    static var defaultSize: Int { 20 }
+
+    /// The name of the parameter for the requested number of items.
+    private let size: String?
+    /// Changes the request to that of a page. The last argument is the number of items to request; `nil` for none.
+    private let prepare: @Sendable (inout Request<Value>, Position, Int?) -> Void
     private let next: @Sendable (Response<Value>, Position) throws(NetError) -> Next
     /// The name of the parameter for the page's number or offset. A server that ignores it returns the same page again.
     let counter: String?
 
-    func request(_ request: Request<Value>, at position: Position) -> Request<Value> {
-        var request = request
-        prepare(&request, position)
-        return request
+    /// Returns the request of a page, and the position with the number of items on a full page. The request's own
+    /// number of items is only replaced by one of the caller.
+    func request(_ request: Request<Value>, at position: Position) -> (Request<Value>, Position) {
+        var (request, position) = (request, position)
+        if position.size == nil, let own = size.flatMap({ request.ownText(named: $0) }) {
+            position.fullCount = Int(own)
+            prepare(&request, position, nil)
+        } else {
+            let number = size == nil ? nil : position.size ?? Self.defaultSize
+            position.fullCount = number
+            prepare(&request, position, number)
+        }
+        return (request, position)
     }
 
     func pageAfter(_ response: Response<Value>, at position: Position) throws(NetError) -> Next {
@@ -52,7 +69,7 @@ extension PageStyle {
     ///   - name: the name of the parameter for the page's number.
     ///   - first: the server's number of the first page.
     ///   - size: the name of the parameter for the requested number of items. If `nil`, it is not sent, and the list
-    ///     does not end at a page with fewer items.
+    ///     does not end at a page with fewer items. If the request contains this parameter, its value is the default.
     ///   - total: returns the number of items on all pages, if the response contains it.
     ///   - count: returns the number of items on a page.
     public static func number(
@@ -60,10 +77,11 @@ extension PageStyle {
         total: (@Sendable (Response<Value>) -> Int?)? = nil, count: @escaping @Sendable (Value) -> Int
     ) -> PageStyle {
         PageStyle(
-            prepare: { request, position in
+            size: size,
+            prepare: { request, position, number in
                 request.set(name, (position.number - 1).addingSaturated(first))
-                request.set(size, position.size)
-            }, next: counting(isSized: size != nil, total, count), counter: name)
+                request.set(size, number)
+            }, next: counting(total, count), counter: name)
     }
 
     /// Pages that are requested by the number of preceding items. The last page is found as with
@@ -79,10 +97,11 @@ extension PageStyle {
         count: @escaping @Sendable (Value) -> Int
     ) -> PageStyle {
         PageStyle(
-            prepare: { request, position in
+            size: size,
+            prepare: { request, position, number in
                 request.set(name, position.offset)
-                request.set(size, position.size)
-            }, next: counting(isSized: size != nil, total, count), counter: name)
+                request.set(size, number)
+            }, next: counting(total, count), counter: name)
     }
 
     /// Pages that are requested by a cursor from the preceding page.
@@ -95,8 +114,9 @@ extension PageStyle {
         _ name: String = "cursor", size: String? = nil, next: @escaping @Sendable (Response<Value>) -> String?
     ) -> PageStyle {
         PageStyle(
-            prepare: { request, position in
-                request.set(size, position.size)
+            size: size,
+            prepare: { request, position, number in
+                request.set(size, number)
                 if let token = position.token {
                     request.set(name, .string(token))
                 }
@@ -116,8 +136,9 @@ extension PageStyle {
     ///   not sent.
     public static func link(size: String? = nil) -> PageStyle {
         PageStyle(
-            prepare: { request, position in
-                guard let url = position.token else { return request.set(size, position.size) }
+            size: size,
+            prepare: { request, position, number in
+                guard let url = position.token else { return request.set(size, number) }
                 request.url = url
                 request.query = [:]
                 // Parameters in the body are kept, because the link replaces only those in the query.
@@ -139,7 +160,7 @@ extension PageStyle {
     }
 
     private static func counting(
-        isSized: Bool, _ total: (@Sendable (Response<Value>) -> Int?)?, _ count: @escaping @Sendable (Value) -> Int
+        _ total: (@Sendable (Response<Value>) -> Int?)?, _ count: @escaping @Sendable (Value) -> Int
     ) -> @Sendable (Response<Value>, Position) throws(NetError) -> Next {
         { response, position in
             let count = count(response.value)
@@ -150,7 +171,7 @@ extension PageStyle {
                 if let total = total?(response) {
                     position.offset.addingSaturated(count) >= total
                 } else {
-                    isSized && count < position.size
+                    position.fullCount.map { count < $0 } ?? false
                 }
             return isLast ? .end : .page(position.following(count: count))
         }
@@ -187,8 +208,18 @@ extension PageStyle.Position {
 }
 
 extension Request {
-    fileprivate mutating func set(_ name: String?, _ number: Int) {
-        guard let name else { return }
+    /// The text of one of the request's own parameters; `nil` if there is none, and empty if it has no text.
+    fileprivate func ownText(named name: String) -> String? {
+        switch query[name] ?? parameters?[name] {
+        case .integer(let number): "\(number)"
+        case .string(let text), .number(let text): text
+        case .some: ""
+        case nil: url.queryPairs.first { $0.name == name }?.value
+        }
+    }
+
+    fileprivate mutating func set(_ name: String?, _ number: Int?) {
+        guard let name, let number else { return }
         set(name, .integer(Int64(number)))
     }
 

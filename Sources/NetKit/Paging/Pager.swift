@@ -14,7 +14,10 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     private typealias Position = PageStyle<Source.Value>.Position
 
     private struct State: Sendable {
-        var size: Int
+        /// The requested number of items; `nil` for that of the request, or else 20.
+        var size: Int?
+        /// The number of items on a full page, if a page was loaded.
+        var fullCount: Int?
         /// The page to load next; `nil` after the last page.
         var next: Position?
         /// The error of the next load, if the link or cursor to the next page is invalid.
@@ -36,21 +39,24 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     /// - Parameters:
     ///   - source: creates the request of each page.
     ///   - style: how the next page is found.
-    ///   - size: the requested number of items on a page. A number below 1 is treated as 1.
+    ///   - size: the requested number of items on a page. A number below 1 is treated as 1. If `nil`, the request's own
+    ///     parameter with the name in `style` applies, or else 20.
     ///   - sender: the agent that sends the requests.
     public init(
-        _ source: Source, by style: PageStyle<Source.Value>, size: Int = 20, through sender: some RequestSender
+        _ source: Source, by style: PageStyle<Source.Value>, size: Int? = nil, through sender: some RequestSender
     ) {
         self.source = source
         self.style = style
         self.sender = sender
-        state = Lock(State(size: max(1, size), next: Position(size: max(1, size))))
+        let size = size.map { max(1, $0) }
+        state = Lock(State(size: size, next: Position(size: size)))
     }
 
-    /// The requested number of items on a page. If pages were loaded already, a change applies from the next
-    /// ``refresh()`` on. Otherwise items would be skipped or repeated.
+    /// The requested number of items on a page. If the request contains it, it is known after the first load. If pages
+    /// were loaded already, a change applies from the next ``refresh()`` on. Otherwise items would be skipped or
+    /// repeated.
     public var pageSize: Int {
-        get { state.withLock { $0.size } }
+        get { state.withLock { $0.size ?? $0.fullCount ?? PageStyle<Source.Value>.defaultSize } }
         set {
             state.withLock { state in
                 state.size = max(1, newValue)
@@ -100,7 +106,7 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     /// Loads the first page again. When it has arrived, the list starts again from it.
     public func refresh() async throws(NetError) -> Page<Source.Value> {
         let page = try await withLock { () async throws(NetError) in
-            try await load(Position(size: pageSize), after: nil, [])
+            try await load(Position(size: state.withLock { $0.size }), after: nil, [])
         }
         guard let page else { throw NetError(.internal, "the first page is missing") }
         return page
@@ -119,7 +125,8 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     private func load(
         _ position: Position, after current: Element?, _ tokens: Set<String>
     ) async throws(NetError) -> Element? {
-        let response = try await sender.send(style.request(try await source.callRequest(), at: position))
+        let (request, position) = style.request(try await source.callRequest(), at: position)
+        let response = try await sender.send(request)
         if let counter = style.counter, let current, response.hasSameBody(current.response) {
             // The server ignores the parameter and returns the same page again, so there is no further page.
             state.withLock { $0.next = nil }
@@ -164,6 +171,7 @@ public final class Pager<Source: RequestConvertible>: Sendable {
                 return nil
             }
             state.tokens = tokens
+            state.fullCount = position.fullCount
             state.current = Element(
                 response: response, number: position.number, isLast: later == nil && fault == nil)
             return state.current
@@ -233,7 +241,7 @@ final class AsyncMutex: Sendable {
 struct Pages<Source: RequestConvertible>: AsyncSequence, Sendable {
     let source: Source
     let style: PageStyle<Source.Value>
-    let size: Int
+    let size: Int?
     let sender: any RequestSender
 
     /// Returns an iterator that starts with the first page.
@@ -281,9 +289,10 @@ extension RequestSender {
     /// - Parameters:
     ///   - source: a request, or a value that creates one for each page.
     ///   - style: how the next page is found. By default it is the response's `Link` field (RFC 8288).
-    ///   - size: the requested number of items on a page.
+    ///   - size: the requested number of items on a page. If `nil`, the request's own parameter with the name in
+    ///     `style` applies, or else 20.
     public func pages<Source: RequestConvertible>(
-        of source: Source, by style: PageStyle<Source.Value> = .link(), size: Int = 20
+        of source: Source, by style: PageStyle<Source.Value> = .link(), size: Int? = nil
     ) -> some AsyncSequence<Page<Source.Value>, NetError> & Sendable {
         Pages(source: source, style: style, size: size, sender: self)
     }

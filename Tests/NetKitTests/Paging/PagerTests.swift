@@ -150,4 +150,19 @@ struct PagerTests {
         #expect(
             stub.requests.map(\.query) == ["page=1&per_page=2", "page=2&per_page=2", "page=1&per_page=3"])
     }
+
+    @Test func pageSizeIsThatOfTheRequestUntilItIsSet() async throws {
+        stub.register("/list", with: .json("[1,2]"), .json("[3]"), .json("[1,2,3]"))
+        let agent = Agent(.init(baseURL: "http://stub"), transport: stub)
+        let pager = Pager(Request<[Int]>("list", query: ["per_page": 2]), by: .number(), through: agent)
+        #expect(pager.pageSize == 20)
+        _ = try await pager.loadNextPage()
+        #expect(pager.pageSize == 2 && !pager.isLastPage)
+        _ = try await pager.loadNextPage()
+        #expect(pager.isLastPage)
+        pager.pageSize = 3
+        _ = try await pager.refresh()
+        #expect(!pager.isLastPage)
+        #expect(stub.requests.map(\.query) == ["page=1&per_page=2", "page=2&per_page=2", "page=1&per_page=3"])
+    }
 }
