@@ -106,7 +106,7 @@ private enum CellularOption: ComparedRequestOption {
 
 extension Request {
     /// Whether the request waits while its host is unreachable, instead of failing. The wait counts towards the total
-    /// time limit (`Limits.total`). False by default. ``ReachabilityCheck`` applies it.
+    /// time limit (`Limits.total`). False by default. `ReachabilityCheck` applies it.
     public var waitsForConnectivity: Bool {
         get { self[ConnectivityOption.self] }
         set { self[ConnectivityOption.self] = newValue }
@@ -114,7 +114,7 @@ extension Request {
 
     /// Whether the request may use a cellular path. True by default.
     ///
-    /// If it is false and the system would use a cellular path, ``ReachabilityCheck`` fails the call with
+    /// If it is false and the system would use a cellular path, `ReachabilityCheck` fails the call with
     /// `NetError.Code.cellularRefused` before anything is sent.
     public var allowsCellular: Bool {
         get { self[CellularOption.self] }

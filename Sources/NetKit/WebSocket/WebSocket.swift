@@ -46,13 +46,13 @@ public final class WebSocket: Sendable {
 
     // MARK: Sending
 
-    /// Queues a text. Waits while the queue is full; see ``send(_:)-(Message)``.
+    /// Queues a text. Waits while the queue is full; see ``send(_:)-(WebSocket.Message)``.
     public func send(_ text: String) async throws(NetError) {
         try await connection.send(Bytes(Array(text.utf8)), isText: true)
     }
 
     /// Queues a binary message: `Data`, `[UInt8]` or ``Bytes``. Waits while the queue is full; see
-    /// ``send(_:)-(Message)``.
+    /// ``send(_:)-(WebSocket.Message)``.
     public func send(_ bytes: some BytesConvertible) async throws(NetError) {
         try await connection.send(bytes._bytes, isText: false)
     }
@@ -73,7 +73,7 @@ public final class WebSocket: Sendable {
     /// Sends a value as a text of JSON, written with the ``JSONCoding`` of the request or the agent.
     ///
     /// - Throws: ``NetError/Code/encoding`` for a value that JSON cannot express, and the errors of
-    ///   ``send(_:)-(Message)``.
+    ///   ``send(_:)-(WebSocket.Message)``.
     public func send(json value: some Encodable) async throws(NetError) {
         var body = try Body.json(value)
         try body.apply(response.jsonCoding.value)
@@ -109,7 +109,7 @@ public final class WebSocket: Sendable {
     ///
     /// A server may answer only the last one of several pings; its pong then answers the earlier ones too. While
     /// received messages are unread up to their limit, no pong arrives.
-    /// - Throws: the errors of ``send(_:)-(Message)``.
+    /// - Throws: the errors of ``send(_:)-(WebSocket.Message)``.
     @discardableResult
     public func ping() async throws(NetError) -> Duration {
         try await connection.ping()
@@ -157,7 +157,8 @@ extension WebSocket {
         public var maxMessageBytes: Int? = 64 << 20
         /// The largest payload of a received frame, in bytes (64 MiB).
         public var maxFrameBytes: Int? = 64 << 20
-        /// The largest number of bytes that wait to be sent (16 MiB). Above it, ``WebSocket/send(_:)-(Message)`` waits.
+        /// The largest number of bytes that wait to be sent (16 MiB). Above it, ``WebSocket/send(_:)-(WebSocket.Message)``
+        /// waits.
         public var maxQueuedBytes = 16 << 20
         /// The largest number of received bytes that wait to be read (1 MiB). Above it, receiving pauses, and the
         /// server has to wait. One message may exceed it.
