@@ -157,8 +157,8 @@ extension WebSocket {
         public var maxMessageBytes: Int? = 64 << 20
         /// The largest payload of a received frame, in bytes (64 MiB).
         public var maxFrameBytes: Int? = 64 << 20
-        /// The largest number of bytes that wait to be sent (16 MiB). Above it, ``WebSocket/send(_:)-(WebSocket.Message)``
-        /// waits.
+        /// The largest number of bytes that wait to be sent (16 MiB). Above it,
+        /// ``WebSocket/send(_:)-(WebSocket.Message)`` waits.
         public var maxQueuedBytes = 16 << 20
         /// The largest number of received bytes that wait to be read (1 MiB). Above it, receiving pauses, and the
         /// server has to wait. One message may exceed it.
