@@ -144,7 +144,7 @@ struct InheritedOptionTests {
     }
 
     @Test func cacheFollowsTheServerByDefault() async throws {
-        let stub = StubTransport { _ in StubReply(headers: ["Cache-Control": "max-age=60"], body: [.text("1")]) }
+        let stub = StubTransport { _ in StubReply(headers: ["Cache-Control": "max-age=86400"], body: [.text("1")]) }
         let caching = Caching(MemoryCacheStore())
         var configuration = Agent.Configuration()
         configuration.interceptors = [caching]
