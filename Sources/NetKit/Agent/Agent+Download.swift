@@ -54,7 +54,7 @@ extension Agent {
     ///   - headers: the header fields.
     ///   - credentials: the credentials.
     ///   - timeout: the total time; `nil` for that of ``Configuration/streamLimits``.
-    ///   - redirects: what happens to redirects.
+    ///   - redirects: what happens to redirects. A redirect that is returned fails the download with its status.
     ///   - retries: whether and how the request is sent again after a temporary failure; see ``Request/retries``.
     ///   - resume: whether an earlier, incomplete download is resumed.
     ///   - overwrite: whether an existing file is replaced; see ``DownloadOptions/overwrite``.

@@ -13,8 +13,8 @@ extension Agent {
         try await stream(try await call.callRequest { !self.isBare($0) }, isChecked: true)
     }
 
-    /// Sends a request and returns its response head with a stream of its body. A status outside 200 to 299 throws an
-    /// error. The parameters are those of ``Verb``.
+    /// Sends a request and returns its response head with a stream of its body. A status that is not accepted
+    /// throws an error. The parameters are those of ``Verb``.
     ///
     ///     for try await line in try await agent.stream("log").lines { … }
     ///     let stream = try await agent.stream("chat", method: .post, json: ["prompt": text])

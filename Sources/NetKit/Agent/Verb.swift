@@ -1,7 +1,7 @@
 /// Sends requests with one method. Call it like a function; see ``Agent/get``.
 ///
-/// It accepts the statuses from 200 to 299, and decodes the body by the type of the value (``Decoding/automatic``):
-/// JSON, except for text and bytes.
+/// It accepts the statuses of the agent, by default those from 200 to 299. It decodes the body by the type of the value
+/// (``Decoding/automatic``): JSON, except for text and bytes.
 ///
 /// - The path is relative to ``Agent/Configuration/baseURL``, or a URL.
 /// - `query`, `json` and `form` accept a dictionary literal, which may contain variables, and any `Encodable` value.
@@ -11,7 +11,8 @@
 ///   body becomes its first parts.
 /// - `timeout` is ``Request/timeout``, and `progress` reports sent and received bytes.
 /// - `retries` is ``Request/retries``, such as `.never` or `2`. `acceptedStatuses` is ``Request/acceptedStatuses``.
-/// - With `redirects: .return`, a redirect is the response: the statuses from 300 to 399 are accepted too.
+/// - With `redirects: .return`, a redirect is the response: the statuses from 300 to 399 are accepted too, unless
+///   `acceptedStatuses` is set.
 /// - A call without a type returns a JSON tree. It is `nil` if the body is empty, or if its Content-Type is not JSON.
 ///   ``Response/text`` and ``Response/bytes`` have the body.
 /// - If the type is an Optional, the value of an empty body (such as that of a 204) is `nil`.

@@ -86,7 +86,8 @@ public protocol EndpointMembers: Startable {
     var body: BodyValue { get async throws }
     /// The header fields: ``Headers`` or `[String: String]`; none by default. They override ``credentials``.
     var headers: HeadersValue { get async throws }
-    /// The credentials to send; none by default.
+    /// The credentials to send. If `nil`, as by default, those of the service or the agent apply. To send none, return
+    /// ``Credentials/none`` with its type.
     var credentials: CredentialsValue { get }
     /// The limits. Those that are not set are the limits of the service or the agent.
     var limits: LimitsValue { get }
@@ -170,7 +171,7 @@ extension EndpointMembers where HeadersValue == Headers {
 }
 
 extension EndpointMembers where CredentialsValue == Credentials? {
-    /// Returns `nil`: the request has no credentials.
+    /// Returns `nil`: the credentials of the service or the agent apply.
     public var credentials: Credentials? { nil }
 }
 

@@ -172,6 +172,8 @@ extension Call {
         return (changed, own.hasFields ? nothing : others)
     }
 
+    /// Places other parameters in the URL or the body.
+    ///
     /// - Parameter keepsAddedQuery: whether an interceptor may have extended the query. Its additions are then kept.
     private mutating func apply(
         _ own: Parameters?, with others: Parameters?, keepsAddedQuery: Bool = false
@@ -248,8 +250,8 @@ extension Call {
 }
 
 extension String {
-    /// Returns the text that was appended to the query of a URL, which became this URL. Returns an empty text if the URLs
-    /// are equal, and `nil` if they differ in another way.
+    /// Returns the text that this URL has in its query after `url`. It is empty if both are equal, and `nil` if they
+    /// differ in another way.
     fileprivate func query(addedTo url: String) -> Substring? {
         guard utf8.starts(with: url.utf8) else { return nil }
         let added = utf8.dropFirst(url.utf8.count)

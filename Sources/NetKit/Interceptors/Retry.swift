@@ -173,7 +173,7 @@ public enum RetryPolicy: Sendable {
 }
 
 extension RetryPolicy: ExpressibleByIntegerLiteral {
-    /// Sends the request again at most this many times: `request.retries = 2`.
+    /// Creates ``upTo(_:)`` from a literal: `request.retries = 2`.
     public init(integerLiteral count: Int) {
         self = .upTo(count)
     }

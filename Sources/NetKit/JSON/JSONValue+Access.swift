@@ -56,6 +56,9 @@ extension JSONValue? {
     /// The boolean, or `nil` for other values.
     public var bool: Bool? { self?.bool }
 
+    /// The number, or `nil` for other values.
+    public var number: JSONNumber? { self?.number }
+
     /// The number as an integer, or `nil` for other values.
     public var int: Int? { self?.int }
 
@@ -67,4 +70,7 @@ extension JSONValue? {
 
     /// The elements of an array, or `nil` for other values.
     public var array: [JSONValue]? { self?.array }
+
+    /// The members of an object, or `nil` for other values.
+    public var members: [JSONValue.Member]? { self?.members }
 }

@@ -11,7 +11,7 @@ public struct PageStyle<Value: Sendable>: Sendable {
         var number = 1
         /// The number of items on the preceding pages.
         var offset = 0
-        /// The number of items that the caller requests on a page; `nil` for that of the request, or else 20.
+        /// The number of items that the caller requests on a page; `nil` if it leaves this to the request and the style.
         var size: Int?
         /// The number of items on a full page; `nil` if it is unknown.
         var fullCount: Int?
@@ -40,8 +40,8 @@ public struct PageStyle<Value: Sendable>: Sendable {
     /// The name of the parameter for the page's number or offset. A server that ignores it returns the same page again.
     let counter: String?
 
-    /// Returns the request of a page, and the position with the number of items on a full page. The request's own
-    /// number of items is only replaced by one of the caller.
+    /// Returns the request of a page, and the position with the number of items on a full page. A size that the caller
+    /// sets replaces the one of the request.
     func request(_ request: Request<Value>, at position: Position) -> (Request<Value>, Position) {
         var (request, position) = (request, position)
         if position.size == nil, let own = size.flatMap({ request.ownText(named: $0) }) {
@@ -69,7 +69,8 @@ extension PageStyle {
     ///   - name: the name of the parameter for the page's number.
     ///   - first: the server's number of the first page.
     ///   - size: the name of the parameter for the requested number of items. If `nil`, it is not sent, and the list
-    ///     does not end at a page with fewer items. If the request contains this parameter, its value is the default.
+    ///     does not end at a page with fewer items. If the request already has this parameter, its value is sent unless
+    ///     the caller of ``RequestSender/pages(of:by:size:)`` sets a size.
     ///   - total: returns the number of items on all pages, if the response contains it.
     ///   - count: returns the number of items on a page.
     public static func number(

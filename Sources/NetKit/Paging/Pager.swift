@@ -39,8 +39,8 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     /// - Parameters:
     ///   - source: creates the request of each page.
     ///   - style: how the next page is found.
-    ///   - size: the requested number of items on a page. A number below 1 is treated as 1. If `nil`, the request's own
-    ///     parameter with the name in `style` applies, or else 20.
+    ///   - size: the requested number of items on a page. A number below 1 is treated as 1. If `nil`, the value that the
+    ///     request already has is sent, or else 20. Styles without a name for it send none.
     ///   - sender: the agent that sends the requests.
     public init(
         _ source: Source, by style: PageStyle<Source.Value>, size: Int? = nil, through sender: some RequestSender
@@ -52,9 +52,9 @@ public final class Pager<Source: RequestConvertible>: Sendable {
         state = Lock(State(size: size, next: Position(size: size)))
     }
 
-    /// The requested number of items on a page. If the request contains it, it is known after the first load. If pages
-    /// were loaded already, a change applies from the next ``refresh()`` on. Otherwise items would be skipped or
-    /// repeated.
+    /// The requested number of items on a page. If it comes from the request, this is 20 until the first page is
+    /// loaded. If pages were loaded already, a change applies from the next ``refresh()`` on. Otherwise items would be
+    /// skipped or repeated.
     public var pageSize: Int {
         get { state.withLock { $0.size ?? $0.fullCount ?? PageStyle<Source.Value>.defaultSize } }
         set {
@@ -289,8 +289,8 @@ extension RequestSender {
     /// - Parameters:
     ///   - source: a request, or a value that creates one for each page.
     ///   - style: how the next page is found. By default it is the response's `Link` field (RFC 8288).
-    ///   - size: the requested number of items on a page. If `nil`, the request's own parameter with the name in
-    ///     `style` applies, or else 20.
+    ///   - size: the requested number of items on a page. If `nil`, the value that the request already has is sent, or
+    ///     else 20. Styles without a name for it, such as ``PageStyle/link(size:)`` by default, send none.
     public func pages<Source: RequestConvertible>(
         of source: Source, by style: PageStyle<Source.Value> = .link(), size: Int? = nil
     ) -> some AsyncSequence<Page<Source.Value>, NetError> & Sendable {

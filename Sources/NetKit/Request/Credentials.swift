@@ -18,12 +18,12 @@ public enum Credentials: Sendable, Hashable {
     /// A name and a password for Negotiate (SPNEGO, RFC 4559), if libcurl supports it. With an empty name, the current
     /// Kerberos ticket is used.
     case negotiate(user: String = "", password: String = "")
-    /// A name and a password for the stronger of Digest and Basic that the server offers.
+    /// A name and a password. Uses Digest if the server offers it, otherwise Basic.
     case any(user: String, password: String)
 }
 
 extension Credentials {
-    /// Authentication schemes. The numbers are libnetcore's, except for `inherited`. Credentials files contain them.
+    /// Authentication schemes. The numbers are libnetcore's, except for `inherited`. Files of credentials store them, so they cannot change.
     struct Schemes: OptionSet, Sendable {
         let rawValue: UInt32
         static let basic = Self(rawValue: 1)

@@ -79,7 +79,7 @@ public enum ServiceClass: Sendable, Hashable {
     case video
     /// Telephony: EF, 46 (RFC 3246).
     case voice
-    /// A code point from 0 to 63. 0 is the default class, whatever the agent has. A request with a larger number fails
+    /// A code point from 0 to 63. 0 is the default class; it overrides the agent's class. A request with a larger number fails
     /// with ``NetError/Code/usage``.
     case dscp(UInt8)
 }

@@ -7,8 +7,8 @@ extension Service {
         /// If the dictionary is empty, the agent's base URL applies. If it has entries, but none for the current
         /// environment, a request with a relative URL fails with ``NetError/Code/usage``.
         public var baseURLs: [Environment: String]
-        /// Additional origins that receive the service's fields, parameters and signatures, and to which its
-        /// ``OriginBoundInterceptor``s apply. By default this is only the origin of its base URL; see
+        /// Origins that receive the service's fields, parameters and signatures, and to which its
+        /// ``OriginBoundInterceptor``s apply, in addition to the origin of its base URL; see
         /// ``Agent/Configuration/trustedOrigins``.
         public var trustedOrigins: [String] = []
         /// The initial environment.

@@ -15,10 +15,11 @@ public import NetKit
 ///   another host, set `Request.baseURL`.
 /// - A filter in `Agent.Configuration.interceptors` receives the URLs at the agent's trusted origins, relative or
 ///   absolute. It does not receive the URL of a request that is sent unchanged (`Request.isComplete`).
-/// - Place filters behind interceptors that change parameters, such as ``ReformParameters``. With
+/// - Place filters after interceptors that change parameters, such as ``ReformParameters``. With
 ///   `Service.Configuration.adjustParameters`, place them in `Service.Configuration.signing`.
 ///
-/// Cache keys contain the filtered URL, whether the filter is placed before or behind `Caching`.
+/// Cache keys contain the filtered URL, whether the filter comes before or after `Caching`. If a request sets
+/// `cacheKeyParameters`, its filters may only append to the query: after any other change, the response is not cached.
 public struct URLFilter: OriginBoundInterceptor {
     private let filter: @Sendable (String, Request<Bytes>) throws -> String
 

@@ -36,12 +36,14 @@ struct WrittenURL {
     var hostField: String {
         let isSecure = root.lowercased().hasPrefix("https:")
         let authority = root.unicodeScalars.drop { $0 != "/" }.dropFirst(2)
-        let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
-        guard let colon = place.lastIndex(of: ":"), !place[colon...].contains("]") else { return String(place) }
-        guard let port = Int(String(place[colon...].dropFirst())), port != (isSecure ? 443 : 80) else {
-            return String(place[..<colon])
+        let hostAndPort = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
+        guard let colon = hostAndPort.lastIndex(of: ":"), !hostAndPort[colon...].contains("]") else {
+            return String(hostAndPort)
         }
-        return "\(String(place[..<colon])):\(port)"
+        guard let port = Int(String(hostAndPort[colon...].dropFirst())), port != (isSecure ? 443 : 80) else {
+            return String(hostAndPort[..<colon])
+        }
+        return "\(String(hostAndPort[..<colon])):\(port)"
     }
 
     /// The names in the query. Of a nested parameter such as `a[b]`, it is the outer name.
