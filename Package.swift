@@ -10,8 +10,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-// A release nk starts faster with fewer shared libraries, exported symbols and relocations. Linking/libstdc++.so selects
-// the static C++ library, which the static Swift library needs. No library product depends on this target.
+// A release nk starts faster with fewer shared libraries, exported symbols and relocations. Linking/libstdc++.so
+// selects the static C++ library, which the static Swift library needs. No library product depends on this target.
 let fastStart = [
     "-use-ld=lld", "-L\(Context.packageDirectory)/Sources/NetKitCLI/Linking", "-Xclang-linker", "-static-libgcc",
     "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
@@ -130,7 +130,8 @@ let package = Package(
         .systemLibrary(
             name: "LibXML2", path: "Sources/SystemLibraries/libxml2", pkgConfig: "libxml-2.0",
             providers: [.apt(["libxml2-dev"])]),
-        // Without its trait, each of these targets is an empty module, because a build of the package builds all targets.
+        // Without its trait, each of these targets is an empty module, because a build of the package builds all
+        // targets.
         .target(
             name: "CNetXML", dependencies: ["CNetCore", .target(name: "LibXML2", condition: .when(traits: ["XML"]))],
             cSettings: [.define("_GNU_SOURCE"), .define("NETKIT_XML", .when(traits: ["XML"]))]),
@@ -253,8 +254,8 @@ let package = Package(
     cLanguageStandard: .c11
 )
 
-// What is tested is instrumented by a sanitizer, address or thread, where this asks for one. The tests are not: they take
-// minutes to compile, and so both sanitizers share them.
+// What is tested is instrumented by a sanitizer, address or thread, where this asks for one. The tests are not: they
+// take minutes to compile, and so both sanitizers share them.
 if let sanitizer = Context.environment["NETKIT_SANITIZE"] {
     for target in package.targets where target.type != .system {
         if target.type != .test {

@@ -66,7 +66,8 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
 ///
 /// If the request has a valid field already, it is not changed. Otherwise the request becomes a child span of the
 /// current span, or the first span of a new trace. If the interceptor comes after ``NetKit/Retry``, each attempt is a
-/// separate span. This interceptor needs no package trait. To trace with swift-distributed-tracing, use `RequestTracing` instead.
+/// separate span. This interceptor needs no package trait. To trace with swift-distributed-tracing, use
+/// `RequestTracing` instead.
 public struct TracePropagation: OriginBoundInterceptor {
     private let parent: @Sendable () -> TraceParent?
     private let isSampled: Bool

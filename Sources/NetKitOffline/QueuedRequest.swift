@@ -62,7 +62,8 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
     var redirects: String?
     /// The name of the cookie policy.
     var cookiePolicy: String?
-    /// The value of `Request.acceptedStatuses`: for each range the first status, and the status after the last.
+    /// The value of `Request.acceptedStatuses`: for each range the first status, and the status after the last. Empty
+    /// for `.automatic`.
     var acceptedStatuses: [Int]?
     /// The value of `Request.acceptedTypes`.
     var acceptedTypes: [String]?
@@ -71,9 +72,10 @@ public struct QueuedRequest: Sendable, Hashable, Codable, Identifiable {
 
     /// The accepted statuses; `nil` if they are missing or malformed.
     private var statuses: StatusSet? {
-        guard let acceptedStatuses, acceptedStatuses.count.isMultiple(of: 2) else { return .none }
+        guard let acceptedStatuses, acceptedStatuses.count.isMultiple(of: 2) else { return nil }
+        if acceptedStatuses.isEmpty { return .automatic }
         let bounds = stride(from: 0, to: acceptedStatuses.count, by: 2).map { acceptedStatuses[$0...].prefix(2) }
-        guard bounds.allSatisfy({ $0[$0.startIndex] <= $0[$0.startIndex + 1] }) else { return .none }
+        guard bounds.allSatisfy({ $0[$0.startIndex] <= $0[$0.startIndex + 1] }) else { return nil }
         return StatusSet(bounds.flatMap { Array(max(0, $0[$0.startIndex])..<min(1000, $0[$0.startIndex + 1])) })
     }
 
@@ -223,8 +225,8 @@ struct QueueRules: Sendable {
         record.redirects = QueuedRequest.redirectNames.first { $0.value == request.redirects }?.key
         record.cookiePolicy = QueuedRequest.cookieNames.first { $0.value == request.cookiePolicy }?.key
         let statuses = request.acceptedStatuses
-        let accepted = statuses == .automatic ? statuses.accepting(request.redirects) : statuses
-        record.acceptedStatuses = accepted.ranges?.flatMap { [$0.lowerBound, $0.upperBound] }
+        record.acceptedStatuses =
+            statuses == .automatic ? [] : statuses.ranges?.flatMap { [$0.lowerBound, $0.upperBound] }
         record.acceptedTypes = request.acceptedTypes
         record.tag = request.tag == 0 ? nil : request.tag
         return record

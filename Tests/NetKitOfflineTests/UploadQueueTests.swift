@@ -76,6 +76,16 @@ struct UploadQueueTests {
         #expect(outcomes.values == ["1 answered 302"])
     }
 
+    @Test func statusesOfTheSendingAgentApply() async throws {
+        stub.register("*", with: .status(409))
+        var configuration = Agent.Configuration(baseURL: "http://stub/v1")
+        configuration.acceptedStatuses = [201, 409]
+        let queue = try queue()
+        try await queue.add(try upload(1))
+        await Agent(configuration, transport: stub).upload(queue, untilEmpty: true)
+        #expect(outcomes.values == ["1 answered 409"])
+    }
+
     @Test func keyOfTheCallerIsUsed() async throws {
         let queue = try queue()
         var request = try upload(1)

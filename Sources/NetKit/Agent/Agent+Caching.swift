@@ -144,7 +144,7 @@ extension Agent {
     ) async throws(NetError) -> (Caching, any CacheEvaluator) {
         let caching = try caching(for: request)
         let call = try await prepared(Call(request.erased))
-        switch caching.evaluator(for: chain(for: call.request).identified(call), callRunner.cacheContext) {
+        switch caching.evaluator(for: identified(call), callRunner.cacheContext) {
         case nil:
             throw NetError(.usage, "the cache policy of the request is off or does not apply to it (Request.caching)")
         case .application(let evaluator)?: return (caching, evaluator)
@@ -154,8 +154,9 @@ extension Agent {
 
     /// Returns the cache key of a request as this agent would send it.
     ///
-    /// The URL is joined to the base URL, and the agent's fields and parameters are included. Parameters that
-    /// ``Request/cacheKeyParameters`` excludes are left out.
+    /// The URL is joined to the base URL. The agent's fields and parameters are included, and the changes of
+    /// interceptors that implement ``Interceptor/identified(_:)``. Parameters that ``Request/cacheKeyParameters``
+    /// excludes are left out.
     ///
     /// - Parameters:
     ///   - request: the request to send.
@@ -171,7 +172,7 @@ extension Agent {
         for request: Request<some Sendable>, headers names: [String] = ["Accept", "Accept-Language", "Content-Type"],
         scope: String = ""
     ) throws(NetError) -> CacheKey {
-        try preparedWithoutClosures(Call(request.erased)).cacheKey(headers: names, scope: scope)
+        try identified(preparedWithoutClosures(Call(request.erased))).cacheKey(headers: names, scope: scope)
     }
 
     /// Returns the cache key of an endpoint. Creates its request, and calls the closures that compute parameters and
@@ -183,6 +184,9 @@ extension Agent {
         headers names: [String] = ["Accept", "Accept-Language", "Content-Type"], scope: String = ""
     ) async throws(NetError) -> CacheKey {
         let call = Call(try await endpoint.callRequest().erased)
-        return try await prepared(call).cacheKey(headers: names, scope: scope)
+        return try identified(await prepared(call)).cacheKey(headers: names, scope: scope)
     }
+
+    /// Returns the call with the changes of interceptors that its cache key contains.
+    private func identified(_ call: Call) -> Call { chain(for: call.request).identified(call) }
 }

@@ -38,8 +38,9 @@ extension Agent {
         /// own parameters are not an object, or if the request has a body of its own, they go into the URL.
         public var parameters: Parameters?
         /// The credentials of requests that set none. They go to the same origins as ``headers``; see
-        /// ``trustedOrigins``. A request with its own Authorization field does not get them.
-        public var credentials: Credentials?
+        /// ``trustedOrigins``. A request with its own Authorization field does not get them. If they are
+        /// ``Credentials/inherited``, those of ``netrc`` apply.
+        public var credentials = Credentials.inherited
         /// How JSON is written and read. A service and a request can override it.
         public var json = JSONCoding()
         /// Computes further parameters for each call. They override ``parameters``. If the closure throws, the call

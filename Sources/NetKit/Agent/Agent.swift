@@ -75,7 +75,7 @@ public final class Agent: Sendable {
     ///   - interceptors: the interceptors, outermost first.
     ///   - observers: what observes each call.
     public convenience init(
-        baseURL: some URLConvertible, headers: Headers = [:], credentials: Credentials? = nil,
+        baseURL: some URLConvertible, headers: Headers = [:], credentials: Credentials = .inherited,
         timeout: Duration? = nil, redirects: RedirectPolicy = .follow, trust: TrustPolicy = TrustPolicy(),
         proxy: Proxy? = nil, cookies: StatePersistence = .off, json: JSONCoding = JSONCoding(),
         interceptors: [any Interceptor] = [], observers: [any Observer] = []
@@ -175,7 +175,8 @@ public final class Agent: Sendable {
     func acceptedStatuses(of request: Request<some Sendable>) -> StatusSet {
         let own = request.acceptedStatuses
         guard own.isAutomatic else { return own }
-        return automaticStatuses(request.redirects, request.hasOptions ? request.service : nil)
+        let appliesService = request.hasOptions && !request.isComplete
+        return automaticStatuses(request.redirects, appliesService ? request.service : nil)
     }
 
     /// Returns the JSON settings of a request, of its service, or of the agent; `nil` for the defaults.
@@ -326,8 +327,8 @@ extension Agent {
         try await send(try await endpoint.callRequest { !self.isBare($0) })
     }
 
-    /// Sends a request or the request of an endpoint, and returns the response or the error. The error has its type also
-    /// in closures such as that of `Task`, where a thrown error is `any Error`.
+    /// Sends a request or the request of an endpoint, and returns the response or the error. The error has its type
+    /// also in closures such as that of `Task`, where a thrown error is `any Error`.
     public func result<Source: RequestConvertible>(
         _ source: Source
     ) async -> Result<Response<Source.Value>, NetError> {

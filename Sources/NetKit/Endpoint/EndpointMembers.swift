@@ -62,7 +62,8 @@ public protocol EndpointMembers: Startable {
     var path: PathValue { get }
     /// The service of the request; none by default.
     var service: ServiceValue { get }
-    /// The base URL of the path: a `String` or a `URL`. If `nil` or empty, the base URL of the service or the agent applies.
+    /// The base URL of the path: a `String` or a `URL`. If `nil` or empty, the base URL of the service or the agent
+    /// applies.
     var baseURL: BaseURL { get }
     /// The method: a ``Method`` or a `String`; GET by default.
     var method: MethodValue { get }

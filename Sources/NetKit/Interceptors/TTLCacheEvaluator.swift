@@ -138,7 +138,7 @@ final class TTLCacheEvaluator: CacheEvaluator {
     // MARK: Storing
 
     func storable(for response: Response<Bytes>, sent: Int64, received: Int64) -> StoredResponse? {
-        guard !policy.isReadOnly, policy.maximumAge > .zero, !response.isPart, response.status != 304,
+        guard !policy.isReadOnly, policy.maximumAge > .zero, !response.isPart, !(300..<400).contains(response.status),
             let hosts = request.hosts(ofRedirectsIn: response.metrics),
             request.acceptedStatuses.restricted.contains(response.status),
             (try? request.checkHead(response, types: nil)) != nil, !response.isCloseDelimited

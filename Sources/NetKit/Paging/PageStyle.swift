@@ -11,7 +11,8 @@ public struct PageStyle<Value: Sendable>: Sendable {
         var number = 1
         /// The number of items on the preceding pages.
         var offset = 0
-        /// The number of items that the caller requests on a page; `nil` if it leaves this to the request and the style.
+        /// The number of items that the caller requests on a page; `nil` if it leaves this to the request and the
+        /// style.
         var size: Int?
         /// The number of items on a full page; `nil` if it is unknown.
         var fullCount: Int?
@@ -214,8 +215,8 @@ extension Request {
         switch query[name] ?? parameters?[name] {
         case .integer(let number): "\(number)"
         case .string(let text), .number(let text): text
+        case .null, nil: url.queryPairs.first { $0.name == name }?.value
         case .some: ""
-        case nil: url.queryPairs.first { $0.name == name }?.value
         }
     }
 
@@ -225,6 +226,7 @@ extension Request {
     }
 
     fileprivate mutating func set(_ name: String, _ value: Parameters) {
+        url = url.withoutQueryPairs(named: name)
         if query[name] != nil {
             query[name] = value
             return

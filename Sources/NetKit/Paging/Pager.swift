@@ -39,8 +39,8 @@ public final class Pager<Source: RequestConvertible>: Sendable {
     /// - Parameters:
     ///   - source: creates the request of each page.
     ///   - style: how the next page is found.
-    ///   - size: the requested number of items on a page. A number below 1 is treated as 1. If `nil`, the value that the
-    ///     request already has is sent, or else 20. Styles without a name for it send none.
+    ///   - size: the requested number of items on a page. A number below 1 is treated as 1. If `nil`, the value that
+    ///     the request already has is sent, or else 20. Styles without a name for it send none.
     ///   - sender: the agent that sends the requests.
     public init(
         _ source: Source, by style: PageStyle<Source.Value>, size: Int? = nil, through sender: some RequestSender

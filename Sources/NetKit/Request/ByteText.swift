@@ -122,6 +122,18 @@ extension String {
         }
     }
 
+    /// Returns the URL without the pairs of its query that have this name.
+    func withoutQueryPairs(named name: String) -> String {
+        guard queryPairs.contains(where: { $0.name == name }) else { return self }
+        let address = cut(atFirst: "#")?.before ?? self
+        let fragment = cut(atFirst: "#").map { "#" + $0.after } ?? ""
+        guard let (path, _, query) = address.cut(atFirst: "?") else { return self }
+        let kept = query.unicodeScalars.split(separator: "&").map { String($0) }.filter { pair in
+            (pair.cut(atFirst: "=")?.before ?? pair).percentDecoded != name
+        }
+        return path + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&")) + fragment
+    }
+
     /// The text with "%XX" and "+" decoded. Malformed "%" sequences stay unchanged.
     var percentDecoded: String {
         var bytes: [UInt8] = []
@@ -142,13 +154,13 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text as one segment of a URL's path: every character except the letters, digits and `-._~` is percent-encoded
-    /// as UTF-8 (RFC 3986, 3.3).
+    /// The text as one segment of a URL's path: every character except the letters, digits and `-._~` is
+    /// percent-encoded as UTF-8 (RFC 3986, 3.3).
     ///
     ///     let request = Request<City>("cities/\(name.pathSegment)/streets")    // "a/b ü" becomes a%2Fb%20%C3%BC
     ///
-    /// "." and ".." become `%2E` and `%2E%2E`, which NetKit sends unchanged. Some servers treat these as "." and ".."; do
-    /// not use them as names.
+    /// "." and ".." become `%2E` and `%2E%2E`, which NetKit sends unchanged. Some servers treat these as "." and "..";
+    /// do not use them as names.
     public var pathSegment: String {
         let hex = Array("0123456789ABCDEF".utf8)
         let isDots = self == "." || self == ".."

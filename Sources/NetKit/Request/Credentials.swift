@@ -23,7 +23,8 @@ public enum Credentials: Sendable, Hashable {
 }
 
 extension Credentials {
-    /// Authentication schemes. The numbers are libnetcore's, except for `inherited`. Files of credentials store them, so they cannot change.
+    /// Authentication schemes. The numbers are libnetcore's, except for `inherited`. Files of credentials store them,
+    /// so they cannot change.
     struct Schemes: OptionSet, Sendable {
         let rawValue: UInt32
         static let basic = Self(rawValue: 1)

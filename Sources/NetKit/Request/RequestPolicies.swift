@@ -7,7 +7,8 @@ public enum RedirectPolicy: Sendable, Hashable {
     /// Follows redirects, including those from https to http.
     case followDowngrades
     /// Returns the redirect as the response. If the request's accepted statuses are ``StatusSet/automatic``, those from
-    /// 300 to 399 are accepted too.
+    /// 300 to 399 are accepted too. The body of a redirect is checked and decoded like that of any other response, so a
+    /// request for a JSON value then usually fails with ``NetError/Code/contentType``.
     case `return`
 
     /// Returns this policy, or `outer` if this one is ``inherited``.
@@ -79,8 +80,8 @@ public enum ServiceClass: Sendable, Hashable {
     case video
     /// Telephony: EF, 46 (RFC 3246).
     case voice
-    /// A code point from 0 to 63. 0 is the default class; it overrides the agent's class. A request with a larger number fails
-    /// with ``NetError/Code/usage``.
+    /// A code point from 0 to 63. 0 is the default class; it overrides the agent's class. A request with a larger
+    /// number fails with ``NetError/Code/usage``.
     case dscp(UInt8)
 }
 

@@ -89,7 +89,7 @@ public struct StatusSet: Sendable, Hashable {
     }
 
     /// Returns the set for requests with this redirect policy: if redirects are returned, it contains 300 to 399 too.
-    package func accepting(_ redirects: RedirectPolicy) -> StatusSet {
+    func accepting(_ redirects: RedirectPolicy) -> StatusSet {
         guard redirects == .return, let ranges else { return self }
         return StatusSet(merging: ranges + [300..<400])
     }

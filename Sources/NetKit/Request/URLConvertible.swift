@@ -21,7 +21,8 @@ extension URL: URLConvertible {
     public var _urlText: String { absoluteString }
 }
 
-/// The parts of a URL or a reference as it is written (RFC 3986, 3), without decoding or validation. The core splits it.
+/// The parts of a URL or a reference as it is written (RFC 3986, 3), without decoding or validation. The core splits
+/// it.
 package struct URLParts {
     /// The scheme; empty if absent.
     package let scheme: String

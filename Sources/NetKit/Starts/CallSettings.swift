@@ -39,8 +39,8 @@ final class CallSettingsStorage: RequestSettings {
 }
 
 extension RequestContent {
-    /// The settings of the call, for reading; `nil` if none was set. The compiler reads one property of a class in place,
-    /// but copies a structure of this size as a whole.
+    /// The settings of the call, for reading; `nil` if none was set. The compiler reads one property of a class in
+    /// place, but copies a structure of this size as a whole.
     var callSettings: CallSettingsStorage? {
         @inline(__always) get { optionalStorage?.value.callSettings as? CallSettingsStorage }
     }

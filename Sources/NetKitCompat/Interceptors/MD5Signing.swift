@@ -108,8 +108,8 @@ public struct MD5Signing: OriginBoundInterceptor {
         case .integer(let value): return String(value)
         case .number(let digits): return digits
         case .double, .date:
-            // The query encoding formats numbers and dates as they are sent. It percent-encodes no character of a number,
-            // and only the colons of a date.
+            // The query encoding formats numbers and dates as they are sent. It percent-encodes no character of a
+            // number, and only the colons of a date.
             return String(try QueryEncoding().query(["": field.value]).drop { $0 == "=" }.replacing("%3A", with: ":"))
         case .unencodable(let reason): throw NetError(.encoding, "'\(field.name)': \(reason)")
         case .object, .array, .set, .bytes:

@@ -4,7 +4,7 @@ public import NetKit
 ///
 ///     configuration.interceptors = [
 ///         URLFilter.adding(["version": "2.1"]),
-///         URLFilter { url, _ in url.replacing("/v1/", with: "/v1/mobile/") },
+///         URLFilter { url, _ in url.replacing(".example.com/v1/", with: ".example.com/mobile/") },
 ///         Caching(store),
 ///     ]
 ///
@@ -15,6 +15,8 @@ public import NetKit
 ///   another host, set `Request.baseURL`.
 /// - A filter in `Agent.Configuration.interceptors` receives the URLs at the agent's trusted origins, relative or
 ///   absolute. It does not receive the URL of a request that is sent unchanged (`Request.isComplete`).
+/// - A filter may receive a URL that it has changed before: a link to a page, a request that a queue has stored, or one
+///   that is sent again. It must then leave the URL as it is.
 /// - Place filters after interceptors that change parameters, such as ``ReformParameters``. With
 ///   `Service.Configuration.adjustParameters`, place them in `Service.Configuration.signing`.
 ///

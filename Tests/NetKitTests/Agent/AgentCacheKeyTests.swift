@@ -46,6 +46,27 @@ struct AgentCacheKeyTests {
         #expect(try agent.cacheKey(for: plain) != agent.cacheKey(for: otherOrigin))
     }
 
+    @Test func cacheKeyIncludesWhatInterceptorsDeclare() async throws {
+        struct Versioned: Interceptor {
+            let version: Int
+            func identified(_ request: Request<Bytes>) -> Request<Bytes>? {
+                var request = request
+                request.url += "?v=\(version)"
+                return request
+            }
+            func intercept(_ call: Call, next: Next) async throws -> ChainResponse {
+                var call = call
+                call.request = identified(call.request) ?? call.request
+                return try await next(call)
+            }
+        }
+        let first = agent { $0.interceptors = [Versioned(version: 1)] }
+        let second = agent { $0.interceptors = [Versioned(version: 2)] }
+        let request = Request<Bytes>("x")
+        #expect(try first.cacheKey(for: request) != second.cacheKey(for: request))
+        #expect(try await first.cacheKey(forStarting: request) == first.cacheKey(for: request))
+    }
+
     @Test func cacheKeyWithComputedParametersIsAvailableOnlyAsynchronously() async throws {
         var request = Request<Bytes>("x", parameters: ["a": 0])
         request.parameterSource = ParameterSource { _ in ["n": 1] }

@@ -54,7 +54,14 @@ struct InheritedOptionTests {
         try await agent.get(server.url("/"))
         #expect(server.received(0).values(named: "Authorization").isEmpty)
         #expect(!server.received(1).values(named: "Authorization").isEmpty)
+        let anonymous = Agent(configured: {
+            $0.netrc = .file(folder.file("netrc"))
+            $0.credentials = .none
+        })
+        try await anonymous.get(server.url("/"))
+        #expect(server.received(2).values(named: "Authorization").isEmpty)
         await agent.shutdown()
+        await anonymous.shutdown()
     }
 
     @Test func noneDoesNotRespondToAChallenge() async throws {

@@ -43,6 +43,28 @@ struct ReturnedRedirectTests {
         }
     }
 
+    @Test func returnedRedirectIsNotStoredByTheRulesOfTheApp() async throws {
+        let agent = Agent(configured: {
+            $0.redirects = .return
+            $0.interceptors = [Caching(MemoryCacheStore(), rules: .maxAge(.seconds(86_400)))]
+        })
+        #expect(try await agent.send(request).status == 302)
+        #expect(try await !agent.send(request).isFromCache && server.requestCount == 2)
+        await agent.shutdown()
+    }
+
+    @Test func completeRequestIgnoresThePolicyOfItsService() async throws {
+        var configuration = Service.Configuration()
+        configuration.redirects = .follow
+        var request = request
+        request.service = Service("s", configuration)
+        request.isComplete = true
+        for agent in agents({ $0.redirects = .return }) {
+            #expect(try await agent.send(request).status == 302)
+            await agent.shutdown()
+        }
+    }
+
     @Test func endpointAcceptsTheRedirectThatItReturns() async throws {
         for agent in agents() {
             #expect(try await agent.send(Old(path: server.url("/old"))).status == 302)

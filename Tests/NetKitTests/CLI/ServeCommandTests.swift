@@ -101,8 +101,8 @@ struct ServeCommandTests {
         await agent.shutdown()
     }
 
-    /// The two Unicode spellings of "é" (one code point or two) are equal as Swift strings. On the file system they name
-    /// two directories.
+    /// The two Unicode spellings of "é" (one code point or two) are equal as Swift strings. On the file system they
+    /// name two directories.
     @Test func folderWithADifferentNormalizationIsDistinct() async throws {
         let tree = try TemporaryTree()
         let files = FileManager.default

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetKit
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RateLimitTests {
     private let stub = StubTransport { _ in .text("x") }
     private let time = StubTime()

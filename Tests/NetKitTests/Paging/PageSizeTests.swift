@@ -49,9 +49,16 @@ struct PageSizeTests {
                 #expect(stub.requests.map { Self.fields($0.query)[name] } == [2, 20])
                 #expect(stub.requests[0].url.split(separator: "\(name)=").count == 2)
             }
+            for request in ways {
+                let stub = StubTransport { _ in .json("[]") }
+                _ = try await collect(agent(stub).pages(of: request, by: style, size: 5))
+                #expect(Self.fields(stub.requests[0].query)[name] == 5)
+                #expect(stub.requests[0].url.split(separator: "\(name)=").count == 2)
+            }
             let stub = StubTransport { _ in .json("[]") }
-            _ = try await collect(agent(stub).pages(of: ways[0], by: style, size: 5))
-            #expect(Self.fields(stub.requests[0].query)[name] == 5)
+            let missing = Request<[Int]>("list", query: [name: Int?.none])
+            _ = try await collect(agent(stub).pages(of: missing, by: style))
+            #expect(Self.fields(stub.requests[0].query)[name] == 20)
         }
     }
 

@@ -120,7 +120,8 @@ struct ServiceSettingsTests {
         await agent.shutdown()
     }
 
-    /// The numbers of requests that a server with errors receives, for retries of the agent, the service and the request.
+    /// The numbers of requests that a server with errors receives, for retries of the agent, the service and the
+    /// request.
     @Test(
         arguments: [
             (nil, .inherited, .inherited, 1), (3, .inherited, .inherited, 4), (3, .never, .inherited, 1),
