@@ -152,7 +152,7 @@ extension Digest {
     /// Returns the HMAC-SHA256 of a message (RFC 2104): 32 bytes that can be computed only with the key.
     ///
     /// - Throws: ``NetError/Code/unsupported`` if OpenSSL does not have the algorithm.
-    package static func hmacSHA256(key: Bytes, _ message: Bytes) throws(NetError) -> Bytes {
+    public static func hmacSHA256(key: Bytes, _ message: Bytes) throws(NetError) -> Bytes {
         let blockBytes = 64
         var block = Array(key)
         if block.count > blockBytes {

@@ -45,7 +45,8 @@ public struct RequestSigning: OriginBoundInterceptor {
         var call = call
         try call.finalizeURL()
         let timestamp = String(Int64(exactly: time.epochSeconds().rounded(.down)) ?? 0)
-        let signature = try authenticationCode(of: try signedBytes(of: call.request, at: timestamp)).hexText
+        let text = Bytes(try signedBytes(of: call.request, at: timestamp))
+        let signature = try Digest.hmacSHA256(key: key, text).hexText
         call.request.headers[timestampField] = timestamp
         call.request.headers[signatureField] = "keyId=\(keyID),signature=\(signature)"
         return try await next(call)
@@ -76,18 +77,6 @@ public struct RequestSigning: OriginBoundInterceptor {
         lines.append(Array(timestamp.utf8))
         lines.append(Array(try Digest.of(bytes, .sha256).hexText.utf8))
         return Array(lines.joined(separator: "\n".utf8))
-    }
-
-    /// Returns the HMAC-SHA256 of a text (RFC 2104).
-    private func authenticationCode(of text: [UInt8]) throws(NetError) -> Bytes {
-        let blockBytes = 64
-        var block = Array(key)
-        if block.count > blockBytes {
-            block = Array(try Digest.of(key, .sha256))
-        }
-        block += Array(repeating: 0, count: blockBytes - block.count)
-        let inner = try Digest.of(Bytes(block.map { $0 ^ 0x36 } + text), .sha256)
-        return try Digest.of(Bytes(block.map { $0 ^ 0x5C } + Array(inner)), .sha256)
     }
 }
 
