@@ -23,10 +23,6 @@ struct JSONDecodingTests {
         .text(text, contentType: type, status: status)
     }
 
-    private func failure(_ body: () async throws -> some Any) async throws -> NetError {
-        try #require(await #expect(throws: NetError.self) { _ = try await body() })
-    }
-
     @Test(arguments: [
         "application/json", "Application/JSON ; charset=UTF-8", "text/json", "text/javascript",
         "application/problem+json",

@@ -19,10 +19,6 @@ struct ExpectationTests {
         return request
     }
 
-    private func failure(_ body: () async throws -> some Any) async throws -> NetError {
-        try #require(await #expect(throws: NetError.self) { _ = try await body() })
-    }
-
     @Test func checkedBodyIsDecoded() async throws {
         let server = try LoopbackServer()
         server.script("/", .json(#"{"id": 7, "name": null}"#))

@@ -21,10 +21,6 @@ struct ResponsePartsTests {
         return received
     }
 
-    private func failure(_ body: () async throws -> some Any) async throws -> NetError {
-        try #require(await #expect(throws: NetError.self) { _ = try await body() })
-    }
-
     private func text(_ part: ResponsePart) -> String { String(decoding: Array(part.bytes), as: UTF8.self) }
 
     @Test func eachPartHasItsFieldsAndItsBytes() async throws {

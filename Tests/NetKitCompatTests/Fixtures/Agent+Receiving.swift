@@ -1,0 +1,1 @@
+../../NetKitTests/Fixtures/Agent+Receiving.swift
