@@ -138,6 +138,7 @@ final class TTLCacheEvaluator: CacheEvaluator {
     // MARK: Storing
 
     func storable(for response: Response<Bytes>, sent: Int64, received: Int64) -> StoredResponse? {
+        // The Location of a redirect that is returned may contain a secret, such as the code of a login.
         guard !policy.isReadOnly, policy.maximumAge > .zero, !response.isPart, !(300..<400).contains(response.status),
             let hosts = request.hosts(ofRedirectsIn: response.metrics),
             request.acceptedStatuses.restricted.contains(response.status),
